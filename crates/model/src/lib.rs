@@ -1,1 +1,28 @@
-//! Stub.
+//! Values, rules, canonical form and limits of the Sayso ledger.
+//!
+//! Nothing here reads a clock, a file, a socket or a random source: ids, times and salts come in as values. That is
+//! what lets the in-memory oracle, every backend and every test agree on what a rule means.
+
+pub mod address;
+pub mod canon;
+pub mod entry;
+pub mod form;
+pub mod id;
+pub mod limits;
+pub mod quote;
+pub mod said;
+pub mod speaker;
+pub mod take;
+pub mod text;
+
+pub use address::{Address, AddressError, Span, SpanError};
+pub use canon::{Digest, Salt};
+pub use entry::{
+    Attachment, Compaction, Entry, EntryBody, Kept, Mark, MarkKind, Outcome, Part, PartBody, Seal,
+    ToolCall, ToolResult, Turn,
+};
+pub use id::{EntryId, IdError, LedgerId, OutputId, ProjectId, SessionId, SpeakerId, TurnId};
+pub use quote::{Cut, Hop, Origin, Quote, Titles, What};
+pub use said::{SaidAt, UtcMs};
+pub use speaker::{SessionKind, Speaker, SpeakerKind, UnknownKind};
+pub use take::{QuoteRefusal, Source, TakeRequest, take};

@@ -1,0 +1,26 @@
+//! Every numeric bound of the model, in one place. Characters are Unicode scalar values.
+
+/// Characters one quote keeps at most.
+pub const QUOTE_CHARS: usize = 4_000;
+/// Characters that the quotes of one forward of several turns keep together at most.
+pub const FORWARD_CHARS: usize = 12_000;
+/// Turns that one forward names at most.
+pub const FORWARD_TURNS: usize = 50;
+/// Sessions a quote has passed at most; one more forward is refused.
+pub const QUOTE_HOPS: usize = 16;
+/// Characters of a name or title shown in a rendering at most.
+pub const NAME_CHARS: usize = 200;
+/// Bytes of a project's, session's or speaker's name at most.
+pub const NAME_BYTES: usize = 1_024;
+/// Bytes of an idempotency key at most.
+pub const KEY_BYTES: usize = 512;
+/// Parts of one turn at most.
+pub const TURN_PARTS: usize = 4_096;
+/// Bytes of text of one turn at most (1 GiB is refused by the database itself; this leaves room).
+pub const TURN_BYTES: usize = 256 * 1024 * 1024;
+/// Characters of an id's end that a person may type instead of the whole, at least.
+pub const SUFFIX_CHARS: usize = 6;
+/// Bytes of a chunk of a stored blob.
+pub const CHUNK_BYTES: usize = 64 * 1024;
+/// Candidates that an ambiguous name lists at most.
+pub const CANDIDATES: usize = 10;
