@@ -32,9 +32,7 @@ pub enum AddressError {
         reason: IdError,
     },
     /// The fragment is no span, or stands behind something that is not a turn.
-    #[error(
-        "after # only chars=<start>,<length> may stand, in plain numbers, and only behind a turn"
-    )]
+    #[error("after # only chars=<start>,<length> may stand, in plain numbers, and only behind a turn")]
     Fragment,
 }
 
@@ -86,10 +84,9 @@ impl Span {
         }
         match start.checked_add(len) {
             Some(_) => Ok(Self { start, len }),
-            None => Err(SpanError::PastEnd {
-                end: u64::from(start) + u64::from(len),
-                total: u64::from(u32::MAX),
-            }),
+            None => {
+                Err(SpanError::PastEnd { end: u64::from(start) + u64::from(len), total: u64::from(u32::MAX) })
+            }
         }
     }
 
@@ -126,10 +123,7 @@ impl Span {
 
     fn of(start: u64, len: u64) -> Result<Self, SpanError> {
         let total = u64::from(u32::MAX);
-        let past = SpanError::PastEnd {
-            end: start.saturating_add(len),
-            total,
-        };
+        let past = SpanError::PastEnd { end: start.saturating_add(len), total };
         match (u32::try_from(start), u32::try_from(len)) {
             (Ok(start), Ok(len)) => Self::new(start, len),
             _ => Err(past),
@@ -240,15 +234,11 @@ impl FromStr for Address {
 
 fn from_segments(segments: &[&str]) -> Result<Address, AddressError> {
     Ok(match *segments {
-        [ledger, "speaker", speaker] => {
-            Address::Speaker(id("ledger", ledger)?, id("speaker", speaker)?)
-        }
+        [ledger, "speaker", speaker] => Address::Speaker(id("ledger", ledger)?, id("speaker", speaker)?),
         [ledger, project] => Address::Project(id("ledger", ledger)?, id("project", project)?),
-        [ledger, project, session] => Address::Session(
-            id("ledger", ledger)?,
-            id("project", project)?,
-            id("session", session)?,
-        ),
+        [ledger, project, session] => {
+            Address::Session(id("ledger", ledger)?, id("project", project)?, id("session", session)?)
+        }
         [ledger, project, session, turn] => Address::Turn(
             id("ledger", ledger)?,
             id("project", project)?,
@@ -261,14 +251,11 @@ fn from_segments(segments: &[&str]) -> Result<Address, AddressError> {
 }
 
 fn id<T: FromStr<Err = IdError>>(segment: &'static str, text: &str) -> Result<T, AddressError> {
-    text.parse()
-        .map_err(|reason| AddressError::Id { segment, reason })
+    text.parse().map_err(|reason| AddressError::Id { segment, reason })
 }
 
 fn span(fragment: &str) -> Result<Span, AddressError> {
-    let numbers = fragment
-        .strip_prefix("chars=")
-        .and_then(|s| s.split_once(','));
+    let numbers = fragment.strip_prefix("chars=").and_then(|s| s.split_once(','));
     let (start, len) = numbers.ok_or(AddressError::Fragment)?;
     let parsed = (|| Span::new(number(start)?, number(len)?).ok())();
     parsed.ok_or(AddressError::Fragment)
@@ -299,47 +286,19 @@ mod tests {
     fn anything_else_is_refused_with_the_reason() {
         let refused = |t: &str| t.parse::<Address>().unwrap_err();
         assert_eq!(refused("http://x"), AddressError::Scheme);
-        assert_eq!(
-            refused("sayso://01ARZ3NDEKTSV4RRFFQ69G5FAV"),
-            AddressError::Segments { found: 1 }
-        );
+        assert_eq!(refused("sayso://01ARZ3NDEKTSV4RRFFQ69G5FAV"), AddressError::Segments { found: 1 });
         let lower = refused(&TURN.replace("FAY", "fay"));
-        assert!(matches!(
-            lower,
-            AddressError::Id {
-                segment: "turn",
-                ..
-            }
-        ));
-        for fragment in [
-            "",
-            "chars=04,9",
-            "chars=4,0",
-            "chars=+4,9",
-            "chars=4",
-            "bytes=4,9",
-        ] {
-            assert_eq!(
-                refused(&format!("{TURN}#{fragment}")),
-                AddressError::Fragment
-            );
+        assert!(matches!(lower, AddressError::Id { segment: "turn", .. }));
+        for fragment in ["", "chars=04,9", "chars=4,0", "chars=+4,9", "chars=4", "bytes=4,9"] {
+            assert_eq!(refused(&format!("{TURN}#{fragment}")), AddressError::Fragment);
         }
-        assert_eq!(
-            refused(&format!("{}/", TURN)),
-            AddressError::Segments { found: 5 }
-        );
+        assert_eq!(refused(&format!("{}/", TURN)), AddressError::Segments { found: 5 });
     }
 
     #[test]
     fn a_repeated_selection_is_refused_with_its_places() {
         let found = Span::find("ABC DEF ABC", "ABC").unwrap_err();
-        assert_eq!(
-            found,
-            SpanError::Repeated {
-                starts: vec![0, 8],
-                count: 2
-            }
-        );
+        assert_eq!(found, SpanError::Repeated { starts: vec![0, 8], count: 2 });
         assert_eq!(Span::new(8, 3).unwrap().slice("ABC DEF ABC"), Ok("ABC"));
     }
 }

@@ -102,12 +102,7 @@ impl Form {
 
     /// Writes a field, if there is one.
     #[must_use]
-    pub fn option<T>(
-        self,
-        tag: u8,
-        value: Option<T>,
-        write: impl FnOnce(Self, u8, T) -> Self,
-    ) -> Self {
+    pub fn option<T>(self, tag: u8, value: Option<T>, write: impl FnOnce(Self, u8, T) -> Self) -> Self {
         match value {
             Some(value) => write(self, tag, value),
             None => self,

@@ -27,10 +27,18 @@ impl Seed {
     pub fn salt(&self, index: u64) -> Salt {
         let hash = blake3::keyed_hash(&self.0, &index.to_le_bytes());
         let mut salt = [0; 16];
-        salt.iter_mut()
-            .zip(hash.as_bytes())
-            .for_each(|(to, from)| *to = *from);
+        salt.iter_mut().zip(hash.as_bytes()).for_each(|(to, from)| *to = *from);
         Salt(salt)
+    }
+}
+
+impl Seed {
+    /// The seed of the `index`-th thing under this one: BLAKE3 in key derivation mode over the seed and the index.
+    #[must_use]
+    pub fn child(&self, index: u64) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("sayso 2026-11-30 seed of a command v1");
+        hasher.update(&self.0).update(&index.to_le_bytes());
+        Self(*hasher.finalize().as_bytes())
     }
 }
 
@@ -66,19 +74,14 @@ impl Quote {
 /// The salts of a body's texts, from the seed of its command.
 #[must_use]
 pub fn salts(seed: &Seed, body: &EntryBody) -> Vec<Salt> {
-    (0..body.texts().len() as u64)
-        .map(|i| seed.salt(i))
-        .collect()
+    (0..body.texts().len() as u64).map(|i| seed.salt(i)).collect()
 }
 
 /// The commitments to a body's texts.
 #[must_use]
 pub fn commitments(salts: &[Salt], body: &EntryBody) -> Vec<Digest> {
     let texts = body.texts().into_iter();
-    texts
-        .zip(salts)
-        .map(|(text, salt)| commit(salt, text.as_bytes()))
-        .collect()
+    texts.zip(salts).map(|(text, salt)| commit(salt, text.as_bytes())).collect()
 }
 
 /// Where an entry stands in its chain.
@@ -102,13 +105,7 @@ pub type Names<'a> = &'a dyn Fn(SpeakerId) -> Digest;
 /// The form of an entry (domain `sayso.entry.v1`). `commitments` stand in the order of [`EntryBody::texts`]; a missing one
 /// is written as zeros, which no chain that was written here holds.
 #[must_use]
-pub fn entry(
-    form: Form,
-    link: &Link,
-    body: &EntryBody,
-    commitments: &[Digest],
-    names: Names<'_>,
-) -> Form {
+pub fn entry(form: Form, link: &Link, body: &EntryBody, commitments: &[Digest], names: Names<'_>) -> Form {
     let head = form
         .field(1, &link.session.to_bytes())
         .number(2, link.seq)
@@ -126,12 +123,7 @@ pub fn entry(
 
 /// The hash of an entry.
 #[must_use]
-pub fn entry_hash(
-    link: &Link,
-    body: &EntryBody,
-    commitments: &[Digest],
-    names: Names<'_>,
-) -> Digest {
+pub fn entry_hash(link: &Link, body: &EntryBody, commitments: &[Digest], names: Names<'_>) -> Digest {
     entry(Form::new("sayso.entry.v1"), link, body, commitments, names).hash()
 }
 
@@ -141,10 +133,7 @@ fn write_turn(form: Form, turn: &Turn, next: &mut dyn FnMut() -> Digest, names: 
         .option(10, turn.reply_to, |f, tag, id| f.field(tag, &id.to_bytes()))
         .number(11, turn.repairs)
         .number(12, turn.parts.len() as i64);
-    let form = turn
-        .parts
-        .iter()
-        .fold(form, |f, part| write_part(f, part, next(), names));
+    let form = turn.parts.iter().fold(form, |f, part| write_part(f, part, next(), names));
     match &turn.quote {
         Some(quote) => write_quote(form, quote, next, names),
         None => form,
@@ -158,13 +147,10 @@ fn write_part(form: Form, part: &Part, text: Digest, names: Names<'_>) -> Form {
     };
     match &part.body {
         PartBody::Text(_) => form.field(21, b"text"),
-        PartBody::Reasoning(seal, _) => form
-            .field(21, b"reasoning")
-            .field(22, seal.as_str().as_bytes()),
-        PartBody::ToolCall(call) => form
-            .field(21, b"tool_call")
-            .field(23, call.call_id.as_bytes())
-            .field(24, call.tool.as_bytes()),
+        PartBody::Reasoning(seal, _) => form.field(21, b"reasoning").field(22, seal.as_str().as_bytes()),
+        PartBody::ToolCall(call) => {
+            form.field(21, b"tool_call").field(23, call.call_id.as_bytes()).field(24, call.tool.as_bytes())
+        }
         PartBody::ToolResult(result) => form
             .field(21, b"tool_result")
             .field(22, result.outcome.as_str().as_bytes())
@@ -174,27 +160,16 @@ fn write_part(form: Form, part: &Part, text: Digest, names: Names<'_>) -> Form {
         PartBody::Attachment(attachment) => form
             .field(21, b"attachment")
             .field(24, attachment.media_type.as_bytes())
-            .option(25, attachment.output, |f, tag, id| {
-                f.field(tag, &id.to_bytes())
-            }),
+            .option(25, attachment.output, |f, tag, id| f.field(tag, &id.to_bytes())),
     }
     .field(26, &text.0)
 }
 
-fn write_quote(
-    form: Form,
-    quote: &Quote,
-    next: &mut dyn FnMut() -> Digest,
-    names: Names<'_>,
-) -> Form {
+fn write_quote(form: Form, quote: &Quote, next: &mut dyn FnMut() -> Digest, names: Names<'_>) -> Form {
     let form = address(form, 30, quote.origin.address)
         .field(31, quote.origin.session_kind.as_str().as_bytes())
-        .option(32, quote.origin.channel.as_deref(), |f, tag, c| {
-            f.field(tag, c.as_bytes())
-        })
-        .option(33, quote.span, |f, tag, s| {
-            f.number(tag, s.start()).number(34, s.len())
-        });
+        .option(32, quote.origin.channel.as_deref(), |f, tag, c| f.field(tag, c.as_bytes()))
+        .option(33, quote.span, |f, tag, s| f.number(tag, s.start()).number(34, s.len()));
     let form = said(speaker(form, 35, &quote.speaker, names), quote.said_at)
         .number(36, quote.kept)
         .number(37, quote.total)
@@ -206,28 +181,17 @@ fn write_quote(
         .number(46, quote.forwarded_at.0)
         .field(47, &quote.source.0)
         .field(48, &next().0);
-    let form = form.option(49, quote.project_title.as_ref(), |f, tag, _| {
-        f.field(tag, &next().0)
-    });
-    form.option(50, quote.session_title.as_ref(), |f, tag, _| {
-        f.field(tag, &next().0)
-    })
+    let form = form.option(49, quote.project_title.as_ref(), |f, tag, _| f.field(tag, &next().0));
+    form.option(50, quote.session_title.as_ref(), |f, tag, _| f.field(tag, &next().0))
 }
 
 fn write_hop(form: Form, hop: &Hop, names: Names<'_>) -> Form {
     speaker(address(form, 41, hop.address), 42, &hop.by, names).number(43, hop.at.0)
 }
 
-fn write_compaction(
-    form: Form,
-    compaction: &Compaction,
-    summary: Digest,
-    names: Names<'_>,
-) -> Form {
+fn write_compaction(form: Form, compaction: &Compaction, summary: Digest, names: Names<'_>) -> Form {
     let form = speaker(form.field(6, b"compaction"), 7, &compaction.speaker, names);
-    said(form, compaction.said_at)
-        .number(60, compaction.through)
-        .field(61, &summary.0)
+    said(form, compaction.said_at).number(60, compaction.through).field(61, &summary.0)
 }
 
 fn write_mark(form: Form, mark: &Mark) -> Form {
@@ -244,9 +208,7 @@ fn speaker(form: Form, tag: u8, speaker: &Speaker, names: Names<'_>) -> Form {
 }
 
 fn said(form: Form, said_at: Option<SaidAt>) -> Form {
-    form.option(8, said_at, |f, tag, at| {
-        f.number(tag, at.ms()).number(9, at.offset_minutes())
-    })
+    form.option(8, said_at, |f, tag, at| f.number(tag, at.ms()).number(9, at.offset_minutes()))
 }
 
 fn address(form: Form, tag: u8, address: Address) -> Form {
@@ -299,18 +261,12 @@ pub fn speaker_row(id: SpeakerId, kind: SpeakerKind, name: Digest) -> Digest {
 /// The digest of a project's row (domain `sayso.project.v1`), over the commitment to the name.
 #[must_use]
 pub fn project_row(id: ProjectId, name: Digest, created_at: UtcMs) -> Digest {
-    Form::new("sayso.project.v1")
-        .field(1, &id.to_bytes())
-        .field(2, &name.0)
-        .number(3, created_at.0)
-        .hash()
+    Form::new("sayso.project.v1").field(1, &id.to_bytes()).field(2, &name.0).number(3, created_at.0).hash()
 }
 
 /// Which text a quote was taken from, without telling it: BLAKE3 over the commitments of the source's parts and quote
 /// (domain `sayso.source.v1`).
 #[must_use]
 pub fn source(commitments: &[Digest]) -> Digest {
-    Form::new("sayso.source.v1")
-        .list(1, commitments, |f, c| f.field(2, &c.0))
-        .hash()
+    Form::new("sayso.source.v1").list(1, commitments, |f, c| f.field(2, &c.0)).hash()
 }

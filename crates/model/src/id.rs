@@ -132,18 +132,9 @@ mod tests {
         let text = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
         assert_eq!(text.parse::<TurnId>().unwrap().to_string(), text);
         let refused = |t: &str| t.parse::<TurnId>().unwrap_err();
-        assert!(matches!(
-            refused(&text.to_lowercase()),
-            IdError::LowerCase { .. }
-        ));
-        assert!(matches!(
-            refused("81ARZ3NDEKTSV4RRFFQ69G5FAV"),
-            IdError::Overflow { found: '8' }
-        ));
+        assert!(matches!(refused(&text.to_lowercase()), IdError::LowerCase { .. }));
+        assert!(matches!(refused("81ARZ3NDEKTSV4RRFFQ69G5FAV"), IdError::Overflow { found: '8' }));
         assert!(matches!(refused("01ARZ"), IdError::Length { found: 5 }));
-        assert!(matches!(
-            refused("01ARZ3NDEKTSV4RRFFQ69G5FAU"),
-            IdError::Character { found: 'U' }
-        ));
+        assert!(matches!(refused("01ARZ3NDEKTSV4RRFFQ69G5FAU"), IdError::Character { found: 'U' }));
     }
 }

@@ -18,9 +18,10 @@ pub mod text;
 pub use address::{Address, AddressError, Span, SpanError};
 pub use canon::{Digest, Salt};
 pub use entry::{
-    Attachment, Compaction, Entry, EntryBody, Kept, Mark, MarkKind, Outcome, Part, PartBody, Seal,
-    ToolCall, ToolResult, Turn,
+    Attachment, Compaction, Entry, EntryBody, Kept, Mark, MarkKind, Outcome, Part, PartBody, Seal, ToolCall,
+    ToolResult, Turn,
 };
+pub use form::Seed;
 pub use id::{EntryId, IdError, LedgerId, OutputId, ProjectId, SessionId, SpeakerId, TurnId};
 pub use quote::{Cut, Hop, Origin, Quote, Titles, What};
 pub use said::{SaidAt, UtcMs};

@@ -52,9 +52,7 @@ pub enum QuoteRefusal {
     )]
     Empty,
     /// The turn holds only reasoning.
-    #[error(
-        "the turn holds only a model's reasoning, which is not forwarded: forward its answer instead"
-    )]
+    #[error("the turn holds only a model's reasoning, which is not forwarded: forward its answer instead")]
     Reasoning,
     /// The text was redacted.
     #[error("the turn's text was redacted, so there is nothing left to forward")]
@@ -71,9 +69,7 @@ pub enum QuoteRefusal {
     #[error("the selection does not fit the turn's text")]
     Selection(#[source] SpanError),
     /// The selection holds words of several speakers.
-    #[error(
-        "the selection crosses from {first}'s words into {second}'s: select words of one speaker"
-    )]
+    #[error("the selection crosses from {first}'s words into {second}'s: select words of one speaker")]
     TwoSpeakers {
         /// The kind of the first.
         first: SpeakerKind,
@@ -133,9 +129,8 @@ fn fresh(source: &Source<'_>, request: TakeRequest) -> Result<Quote, QuoteRefusa
     };
     refuse_unquotable(turn, &words)?;
     let (kept, cut) = keep(&words.text, words.mid_cluster);
-    let titled = |title: &str| {
-        (request.titles == Titles::Shown && !title.is_empty()).then(|| title.to_owned())
-    };
+    let titled =
+        |title: &str| (request.titles == Titles::Shown && !title.is_empty()).then(|| title.to_owned());
     Ok(Quote {
         origin: Origin {
             address: source.address,
@@ -173,17 +168,10 @@ fn keep(words: &str, mid_cluster: bool) -> (text::CutAt, Cut) {
 /// Lets a quote travel on, with one more hop: the session it is forwarded from.
 fn travel(source: &Source<'_>, inner: &Quote, request: TakeRequest) -> Result<Quote, QuoteRefusal> {
     if inner.hops.len() >= QUOTE_HOPS {
-        return Err(QuoteRefusal::TooManyHops {
-            passed: inner.hops.len(),
-            origin: inner.origin.address,
-        });
+        return Err(QuoteRefusal::TooManyHops { passed: inner.hops.len(), origin: inner.origin.address });
     }
     let mut quote = inner.clone();
-    quote.hops.push(Hop {
-        address: source.address,
-        by: inner.forwarded_by.clone(),
-        at: inner.forwarded_at,
-    });
+    quote.hops.push(Hop { address: source.address, by: inner.forwarded_by.clone(), at: inner.forwarded_at });
     if request.titles == Titles::Hidden {
         (quote.project_title, quote.session_title) = (None, None);
     }
@@ -197,21 +185,14 @@ fn travel(source: &Source<'_>, inner: &Quote, request: TakeRequest) -> Result<Qu
 
 /// Keeps only a selection of a travelling quote's text.
 fn narrow(mut quote: Quote, span: Span) -> Result<Quote, QuoteRefusal> {
-    let words = span
-        .slice(&quote.text)
-        .map_err(QuoteRefusal::Selection)?
-        .to_owned();
+    let words = span.slice(&quote.text).map_err(QuoteRefusal::Selection)?.to_owned();
     let mid_cluster = splits(&quote.text, span);
     let base = quote.span.map_or(0, Span::start);
     quote.span = Some(moved(span, base)?);
     quote.open_fence = text::open_fence(&words);
     quote.kept = span.len();
     quote.total = u64::from(span.len());
-    quote.cut = if mid_cluster {
-        Cut::MidCluster
-    } else {
-        Cut::None
-    };
+    quote.cut = if mid_cluster { Cut::MidCluster } else { Cut::None };
     quote.text = words;
     Ok(quote)
 }
@@ -244,9 +225,8 @@ fn places(turn: &Turn) -> Vec<(u64, u64, &Part)> {
 fn own_words(turn: &Turn) -> Words<'_> {
     let own = |part: &Part| turn.speaker_of(part) == &turn.speaker;
     let places = places(turn);
-    let mine: Vec<usize> = (0..places.len())
-        .filter(|i| places.get(*i).is_some_and(|(_, _, p)| own(p)))
-        .collect();
+    let mine: Vec<usize> =
+        (0..places.len()).filter(|i| places.get(*i).is_some_and(|(_, _, p)| own(p))).collect();
     let run = match (mine.first(), mine.last()) {
         (Some(a), Some(b)) if b - a + 1 == mine.len() && mine.len() < places.len() => {
             places.get(*a).zip(places.get(*b)).map(|(a, b)| (a.0, b.1))
@@ -256,41 +236,20 @@ fn own_words(turn: &Turn) -> Words<'_> {
     let span = run.and_then(|(start, end)| {
         Span::new(u32::try_from(start).ok()?, u32::try_from(end - start).ok()?).ok()
     });
-    Words {
-        text: turn.joined(own),
-        speaker: &turn.speaker,
-        span,
-        mid_cluster: false,
-    }
+    Words { text: turn.joined(own), speaker: &turn.speaker, span, mid_cluster: false }
 }
 
 fn selected(turn: &Turn, span: Span) -> Result<Words<'_>, QuoteRefusal> {
     let text = turn.text();
-    let words = span
-        .slice(&text)
-        .map_err(QuoteRefusal::Selection)?
-        .to_owned();
-    let (start, end) = (
-        u64::from(span.start()),
-        u64::from(span.start()) + u64::from(span.len()),
-    );
-    let touched = places(turn)
-        .into_iter()
-        .filter(|(a, b, _)| *a < end && start < *b);
+    let words = span.slice(&text).map_err(QuoteRefusal::Selection)?.to_owned();
+    let (start, end) = (u64::from(span.start()), u64::from(span.start()) + u64::from(span.len()));
+    let touched = places(turn).into_iter().filter(|(a, b, _)| *a < end && start < *b);
     let mut speakers = touched.map(|(_, _, part)| turn.speaker_of(part));
     let speaker = speakers.next().unwrap_or(&turn.speaker);
     if let Some(other) = speakers.find(|s| *s != speaker) {
-        return Err(QuoteRefusal::TwoSpeakers {
-            first: speaker.kind,
-            second: other.kind,
-        });
+        return Err(QuoteRefusal::TwoSpeakers { first: speaker.kind, second: other.kind });
     }
-    Ok(Words {
-        mid_cluster: splits(&text, span),
-        text: words,
-        speaker,
-        span: Some(span),
-    })
+    Ok(Words { mid_cluster: splits(&text, span), text: words, speaker, span: Some(span) })
 }
 
 fn refuse_unquotable(turn: &Turn, words: &Words<'_>) -> Result<(), QuoteRefusal> {

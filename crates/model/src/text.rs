@@ -10,19 +10,13 @@ pub fn break_len(text: &str) -> usize {
     if text.starts_with("\r\n") {
         return 2;
     }
-    text.chars()
-        .next()
-        .filter(|c| is_break(*c))
-        .map_or(0, char::len_utf8)
+    text.chars().next().filter(|c| is_break(*c)).map_or(0, char::len_utf8)
 }
 
 /// Whether a character breaks a line.
 #[must_use]
 pub const fn is_break(c: char) -> bool {
-    matches!(
-        c,
-        '\n' | '\r' | '\u{0B}' | '\u{0C}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-    )
+    matches!(c, '\n' | '\r' | '\u{0B}' | '\u{0C}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// The number of characters.
@@ -34,10 +28,7 @@ pub fn chars(text: &str) -> usize {
 /// The byte at which the `index`-th character starts; `None` past the end. The end itself is a place.
 #[must_use]
 pub fn byte_of(text: &str, index: usize) -> Option<usize> {
-    text.char_indices()
-        .map(|(at, _)| at)
-        .chain(std::iter::once(text.len()))
-        .nth(index)
+    text.char_indices().map(|(at, _)| at).chain(std::iter::once(text.len())).nth(index)
 }
 
 /// Where a text was cut to at most `limit` characters.
@@ -59,19 +50,11 @@ pub struct CutAt {
 /// ```
 #[must_use]
 pub fn cut(text: &str, limit: usize) -> CutAt {
-    let mut at = CutAt {
-        bytes: 0,
-        chars: 0,
-        mid_cluster: false,
-    };
+    let mut at = CutAt { bytes: 0, chars: 0, mid_cluster: false };
     for cluster in text.graphemes(true) {
         let chars = chars(cluster);
         if at.chars + chars > limit {
-            return if at.bytes == 0 {
-                inside(text, limit)
-            } else {
-                at
-            };
+            return if at.bytes == 0 { inside(text, limit) } else { at };
         }
         at.bytes += cluster.len();
         at.chars += chars;
@@ -80,19 +63,13 @@ pub fn cut(text: &str, limit: usize) -> CutAt {
 }
 
 fn inside(text: &str, limit: usize) -> CutAt {
-    CutAt {
-        bytes: byte_of(text, limit).unwrap_or(text.len()),
-        chars: limit,
-        mid_cluster: limit > 0,
-    }
+    CutAt { bytes: byte_of(text, limit).unwrap_or(text.len()), chars: limit, mid_cluster: limit > 0 }
 }
 
 /// Whether `at` (bytes, on a character) is a grapheme boundary of `text`.
 #[must_use]
 pub fn is_boundary(text: &str, at: usize) -> bool {
-    unicode_segmentation::GraphemeCursor::new(at, text.len(), true)
-        .is_boundary(text, 0)
-        .unwrap_or(false)
+    unicode_segmentation::GraphemeCursor::new(at, text.len(), true).is_boundary(text, 0).unwrap_or(false)
 }
 
 /// Text with every sequence that is no UTF-8 repaired to U+FFFD, and how many were.
@@ -131,10 +108,7 @@ pub fn open_fence(text: &str) -> bool {
 /// The fence that a line is: its character, its length, and whether nothing follows (so that it may close one).
 fn fence(line: &str) -> Option<(char, usize, bool)> {
     let body = line.trim_start_matches(' ');
-    let mark = body
-        .chars()
-        .next()
-        .filter(|c| matches!(c, '`' | '~') && line.len() - body.len() < 4)?;
+    let mark = body.chars().next().filter(|c| matches!(c, '`' | '~') && line.len() - body.len() < 4)?;
     let length = body.chars().take_while(|c| *c == mark).count();
     let rest = body.get(length..).unwrap_or_default();
     let opens = length >= 3 && !(mark == '`' && rest.contains('`'));
@@ -158,9 +132,7 @@ pub fn binary(text: &str) -> Option<&'static str> {
         ("SQLite format 3\0", "SQLite database"),
     ];
     let known = MARKS.iter().find(|(mark, _)| text.starts_with(mark));
-    known
-        .map(|(_, name)| *name)
-        .or_else(|| controls(text).then_some("control characters"))
+    known.map(|(_, name)| *name).or_else(|| controls(text).then_some("control characters"))
 }
 
 fn controls(text: &str) -> bool {
@@ -168,8 +140,7 @@ fn controls(text: &str) -> bool {
     for c in text.chars() {
         total += 1;
         nuls += usize::from(c == '\0');
-        controls +=
-            usize::from(c.is_control() && !is_break(c) && !matches!(c, '\t' | '\u{8}' | '\u{1B}'));
+        controls += usize::from(c.is_control() && !is_break(c) && !matches!(c, '\t' | '\u{8}' | '\u{1B}'));
     }
     (nuls > 1 && nuls * 100 > total) || (total >= 64 && controls * 10 > total)
 }

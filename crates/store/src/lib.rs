@@ -1,1 +1,31 @@
-//! Stub.
+//! The contract of a Sayso ledger.
+//!
+//! A write is a [`Batch`] of [`Command`]s, applied atomically: all of it or nothing. Commands carry ids and times; the
+//! store mints `seq` and hashes. Every read takes a [`Scope`] first, and what lies outside the scope answers exactly as
+//! what never existed. [`Oracle`] implements the contract with plain collections; every backend is compared with it.
+//!
+//! # Order of refusals
+//!
+//! A batch is refused by its first command that cannot be applied. Within a command the checks stand in this order, so
+//! that every backend refuses for the same reason: the shape of its values ([`check`]); its project or session (unknown
+//! and out of scope are the same); its speakers; its idempotency key (known: what was written is returned; other content:
+//! [`Refusal::Conflict`]); the expected head; whether the session is closed; what it refers to (the turn it answers,
+//! outputs, sources, in order); taking the quote; limits over all quotes; and last whether its ids are free.
+
+pub mod check;
+pub mod command;
+pub mod content;
+pub mod error;
+pub mod oracle;
+pub mod query;
+
+pub use command::{
+    Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Fate,
+    Forward, ForwardItem, Key, MarkEntry, NewPart, Placed, StoreOutput,
+};
+pub use error::{Refusal, StoreError};
+pub use oracle::Oracle;
+pub use query::{
+    Blob, Lookup, Output, OutputState, OutputStream, Problem, Project, Report, Scope, Session, SessionHead,
+    Store, StreamKind, Waiting,
+};

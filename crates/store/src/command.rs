@@ -1,0 +1,275 @@
+//! Writes as data.
+
+use sayso_model::{
+    Digest, EntryId, MarkKind, OutputId, PartBody, ProjectId, SaidAt, Seed, SessionId, SessionKind, Span,
+    SpeakerId, SpeakerKind, Titles, TurnId, UtcMs, What,
+};
+
+use crate::query::{OutputState, OutputStream, Scope};
+
+/// Commands that are applied together or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// What the writer may see; a write never reaches outside.
+    pub scope: Scope,
+    /// When it is recorded.
+    pub at: UtcMs,
+    /// Random bytes for the salts of its texts: command `i` uses `seed.child(i)`.
+    pub seed: Seed,
+    /// The commands, in order; a later one sees what an earlier one wrote.
+    pub commands: Vec<Command>,
+}
+
+/// One write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Makes a project.
+    CreateProject(CreateProject),
+    /// Gives a project one more alias. The same alias on the same project again changes nothing.
+    AddAlias(ProjectId, Alias),
+    /// Makes a session.
+    CreateSession(CreateSession),
+    /// Makes a speaker.
+    CreateSpeaker(CreateSpeaker),
+    /// Appends a turn.
+    AppendTurn(AppendTurn),
+    /// Forwards turns into a session.
+    Forward(Forward),
+    /// Appends a compaction.
+    Compact(Compact),
+    /// Appends a mark. The same mark of the same entry again returns the first; so does closing a closed session.
+    Mark(MarkEntry),
+    /// Records an output whose bytes are already stored.
+    StoreOutput(StoreOutput),
+}
+
+/// Another name under which a project or session is found: a path, a git root, a remote, a name that was typed, or the
+/// id that an agent program gave. A (kind, value) belongs to one project; for sessions, to one session of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Alias {
+    /// What sort of name: `name`, `path`, `codex`, `pi`, …
+    pub kind: String,
+    /// The name itself.
+    pub value: String,
+}
+
+impl Alias {
+    /// An alias of this kind and value.
+    pub fn new(kind: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { kind: kind.into(), value: value.into() }
+    }
+}
+
+/// An idempotency key, scoped to a session and a kind of command.
+pub type Key = String;
+
+/// Makes a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateProject {
+    /// Its id.
+    pub id: ProjectId,
+    /// Its name as people see it.
+    pub name: String,
+    /// Its first alias.
+    pub alias: Option<Alias>,
+}
+
+/// Makes a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateSession {
+    /// Its id.
+    pub id: SessionId,
+    /// Its project.
+    pub project: ProjectId,
+    /// Its kind.
+    pub kind: SessionKind,
+    /// Its channel, such as `telegram`.
+    pub channel: Option<String>,
+    /// Its title as people see it; may be empty.
+    pub title: String,
+    /// Its first alias.
+    pub alias: Option<Alias>,
+}
+
+/// Makes a speaker. Kind and name together belong to one speaker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateSpeaker {
+    /// Its id.
+    pub id: SpeakerId,
+    /// Its kind.
+    pub kind: SpeakerKind,
+    /// Its name; may be empty.
+    pub name: String,
+}
+
+/// A part to append.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPart {
+    /// Who says it, where that is not the turn's speaker.
+    pub by: Option<SpeakerId>,
+    /// What it is.
+    pub body: PartBody,
+}
+
+/// Appends a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppendTurn {
+    /// Its id.
+    pub id: TurnId,
+    /// Its session.
+    pub session: SessionId,
+    /// Who said it.
+    pub speaker: SpeakerId,
+    /// When, where known.
+    pub said_at: Option<SaidAt>,
+    /// The turn of the same session that it answers.
+    pub reply_to: Option<TurnId>,
+    /// How many sequences were repaired to U+FFFD.
+    pub repairs: u32,
+    /// Its parts: at least one.
+    pub parts: Vec<NewPart>,
+    /// Its idempotency key.
+    pub key: Option<Key>,
+    /// The `seq` that the session's last entry must have.
+    pub expected_head: Option<u64>,
+}
+
+/// Forwards turns into a session: one new turn for each, in order, the note on the last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forward {
+    /// The destination.
+    pub session: SessionId,
+    /// Who forwards.
+    pub by: SpeakerId,
+    /// What is forwarded.
+    pub items: Vec<ForwardItem>,
+    /// What the forwarder adds; empty is none.
+    pub note: Option<String>,
+    /// Whether titles go along.
+    pub titles: Titles,
+    /// The idempotency key; with several items, item `i` has `KEY/i`.
+    pub key: Option<Key>,
+    /// The `seq` that the destination's last entry must have.
+    pub expected_head: Option<u64>,
+}
+
+impl Forward {
+    /// The key of one item.
+    #[must_use]
+    pub fn item_key(&self, index: usize) -> Option<Key> {
+        match &self.key {
+            Some(key) if self.items.len() > 1 => Some(format!("{key}/{index}")),
+            key => key.clone(),
+        }
+    }
+
+    /// The note of one item: the last has it.
+    #[must_use]
+    pub fn item_note(&self, index: usize) -> Option<&str> {
+        let note = self.note.as_deref().filter(|n| !n.is_empty());
+        note.filter(|_| index + 1 == self.items.len())
+    }
+}
+
+/// One turn to forward.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForwardItem {
+    /// The id of the new turn in the destination.
+    pub id: TurnId,
+    /// The source turn.
+    pub source: TurnId,
+    /// A part of its text.
+    pub selection: Option<Span>,
+    /// What of a turn that holds a quote.
+    pub what: Option<What>,
+}
+
+/// Appends a compaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compact {
+    /// Its id.
+    pub id: EntryId,
+    /// Its session.
+    pub session: SessionId,
+    /// Who wrote the summary.
+    pub speaker: SpeakerId,
+    /// When, where known.
+    pub said_at: Option<SaidAt>,
+    /// The last entry the summary stands for: at most the session's last.
+    pub through: u64,
+    /// The summary; may be empty where a program kept it to itself.
+    pub summary: String,
+    /// The idempotency key.
+    pub key: Option<Key>,
+}
+
+/// Appends a mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkEntry {
+    /// Its id.
+    pub id: EntryId,
+    /// Its session.
+    pub session: SessionId,
+    /// Which state.
+    pub kind: MarkKind,
+    /// The entry that reached it: needed for `offered` and `in_context`, never for `closed` and `reopened`.
+    pub of: Option<EntryId>,
+    /// By which way; may be empty.
+    pub route: String,
+}
+
+/// Records an output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreOutput {
+    /// Its id.
+    pub id: OutputId,
+    /// The session whose tool produced it.
+    pub session: SessionId,
+    /// The tool's name; may be empty.
+    pub tool: String,
+    /// Whether all of it is there.
+    pub state: OutputState,
+    /// The exit code, where known.
+    pub exit: Option<i32>,
+    /// What it holds: at least one stream, each kind at most once.
+    pub streams: Vec<OutputStream>,
+}
+
+/// What a command did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    /// The project is there.
+    Project(ProjectId),
+    /// The session is there.
+    Session(SessionId),
+    /// The speaker is there.
+    Speaker(SpeakerId),
+    /// The output is there.
+    Output(OutputId),
+    /// The entries are there, in order.
+    Entries(Fate, Vec<Placed>),
+}
+
+/// Whether a write was new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It was written now.
+    New,
+    /// It had been written before, under the same key.
+    Known,
+}
+
+/// Where an entry was placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    /// Its id: with [`Fate::Known`] that of the entry written first.
+    pub id: EntryId,
+    /// Its project.
+    pub project: ProjectId,
+    /// Its session.
+    pub session: SessionId,
+    /// Its place in the session.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: Digest,
+}

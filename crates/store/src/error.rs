@@ -1,0 +1,209 @@
+//! Errors, typed by the decision that a caller takes.
+
+use std::path::PathBuf;
+
+use sayso_model::{EntryId, OutputId, ProjectId, QuoteRefusal, SessionId, SpeakerId, TurnId};
+
+/// The driver's or the system's error behind one of ours.
+pub type Cause = Box<dyn std::error::Error + Send + Sync + 'static>;
+
+/// Why a store could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A command cannot be applied; nothing of the batch was written.
+    #[error("command {index} of the batch was refused")]
+    Refused {
+        /// Which command, from 0.
+        index: usize,
+        /// Why.
+        #[source]
+        refusal: Refusal,
+    },
+    /// Others held the ledger until the deadline.
+    #[error("the ledger is locked by another program: try again, or close the program that holds it")]
+    Busy(#[source] Cause),
+    /// The disk or the quota is full; nothing of the batch was written.
+    #[error("the disk is full: free some space and try again; nothing was half written")]
+    Full(#[source] Cause),
+    /// The ledger may not be written or its folder not be made.
+    #[error("{} cannot be opened for writing: check the folder and its permissions, or choose another with --ledger", path.display())]
+    Denied {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: Cause,
+    },
+    /// The file is something else.
+    #[error("{} is not a Sayso ledger: choose another file with --ledger", path.display())]
+    NotALedger {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer program wrote the ledger.
+    #[error(
+        "the ledger has schema {found}, this program knows up to {known}: use a newer program; nothing was changed"
+    )]
+    Future {
+        /// The ledger's schema.
+        found: u32,
+        /// The newest known here.
+        known: u32,
+    },
+    /// Stored data is damaged.
+    #[error("the ledger is damaged ({what}): run `sayso verify` to see where, and restore a backup")]
+    Damaged {
+        /// What was found.
+        what: String,
+        /// The driver's error, where there is one.
+        #[source]
+        cause: Option<Cause>,
+    },
+    /// The commit began and its end is not known.
+    #[error("it is not known whether the batch was written: repeat it with the same keys")]
+    CommitUnknown(#[source] Cause),
+    /// The operation needs scope all.
+    #[error("this needs to see the whole ledger: leave the scope out")]
+    NeedsWholeLedger,
+    /// Something else went wrong below.
+    #[error("the ledger's storage failed: {context}")]
+    Storage {
+        /// While doing what.
+        context: &'static str,
+        /// Why.
+        #[source]
+        cause: Cause,
+    },
+}
+
+impl StoreError {
+    /// Whether waiting and trying the same again may help.
+    #[must_use]
+    pub const fn is_busy(&self) -> bool {
+        matches!(self, Self::Busy(_))
+    }
+
+    /// The refusal, if the batch was refused.
+    #[must_use]
+    pub const fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Refused { refusal, .. } => Some(refusal),
+            _ => None,
+        }
+    }
+}
+
+/// Why a command cannot be applied. Unknown and out of scope are the same answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// No such project.
+    #[error("there is no project {0}: see `sayso projects`")]
+    UnknownProject(ProjectId),
+    /// No such session.
+    #[error("there is no session {0}: see `sayso sessions`")]
+    UnknownSession(SessionId),
+    /// No such speaker.
+    #[error("there is no speaker {0}: make it first")]
+    UnknownSpeaker(SpeakerId),
+    /// No such turn (or other entry).
+    #[error("there is no turn {0}: see `sayso show` on its session")]
+    UnknownTurn(TurnId),
+    /// No such output.
+    #[error("there is no output {0}: store it first")]
+    UnknownOutput(OutputId),
+    /// The bytes are not stored.
+    #[error("there is no stored blob {0}: store the bytes first")]
+    UnknownBlob(sayso_model::Digest),
+    /// The id is in use.
+    #[error("the id {0} is in use: take a fresh one")]
+    IdTaken(String),
+    /// The alias belongs to another project.
+    #[error("the alias {value:?} belongs to project {owner}: use that one")]
+    ProjectAliasTaken {
+        /// The alias.
+        value: String,
+        /// Whose it is.
+        owner: ProjectId,
+    },
+    /// The alias belongs to another session of the project.
+    #[error("the alias {value:?} belongs to session {owner}: use that one")]
+    SessionAliasTaken {
+        /// The alias.
+        value: String,
+        /// Whose it is.
+        owner: SessionId,
+    },
+    /// The speaker exists.
+    #[error("that speaker exists as {0}: use that one")]
+    SpeakerTaken(SpeakerId),
+    /// The session is closed.
+    #[error("session {0} is closed: reopen it or choose another")]
+    SessionClosed(SessionId),
+    /// The session is open.
+    #[error("session {0} is open: there is nothing to reopen")]
+    NotClosed(SessionId),
+    /// Somebody appended meanwhile.
+    #[error("the session's last entry is {actual}, not {expected}: read what is new, then decide again")]
+    HeadMoved {
+        /// What the caller expected.
+        expected: u64,
+        /// What is there.
+        actual: u64,
+    },
+    /// The key was used for other content.
+    #[error(
+        "the key {key:?} was used for other content in this session, as {written}: take a fresh key for new content"
+    )]
+    Conflict {
+        /// The key.
+        key: String,
+        /// What was written under it.
+        written: EntryId,
+    },
+    /// The source cannot be quoted.
+    #[error("turn {source_turn} cannot be forwarded")]
+    Quote {
+        /// The turn.
+        source_turn: TurnId,
+        /// Why.
+        #[source]
+        reason: QuoteRefusal,
+    },
+    /// The quotes of one forward are too long together.
+    #[error(
+        "the messages hold {chars} characters together, at most {limit} go at once: forward fewer, or select parts"
+    )]
+    ForwardTooLong {
+        /// Characters together.
+        chars: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A boundary lies past the session's end.
+    #[error("the session ends at entry {last}, a compaction through {through} is not possible")]
+    BoundaryPastEnd {
+        /// What was asked.
+        through: u64,
+        /// The last entry.
+        last: u64,
+    },
+    /// A value has a wrong shape.
+    #[error("{what} has {found}, the limit is {limit}: make it smaller")]
+    TooLarge {
+        /// Which value.
+        what: &'static str,
+        /// Its size.
+        found: usize,
+        /// The bound.
+        limit: usize,
+    },
+    /// A value is missing.
+    #[error("{what} is empty: give one")]
+    Missing {
+        /// Which value.
+        what: &'static str,
+    },
+    /// Values that do not go together.
+    #[error("{0}")]
+    Contradiction(&'static str),
+}

@@ -1,0 +1,437 @@
+//! Applying a batch to a copy of the state, in the order of refusals that the crate's page fixes.
+
+use sayso_model::canon::commit;
+use sayso_model::form::{self, Link};
+use sayso_model::limits::FORWARD_CHARS;
+use sayso_model::{
+    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, OutputId, Part, PartBody, ProjectId,
+    Quote, Seed, SessionId, Source, Speaker, SpeakerId, TakeRequest, Turn, UtcMs, take,
+};
+
+use super::state::{KeyRecord, ProjectState, Record, State};
+use crate::command::{
+    Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Fate,
+    Forward, ForwardItem, MarkEntry, NewPart, Placed, StoreOutput,
+};
+use crate::content::{self, KEY_SALT, kind};
+use crate::error::{Refusal, StoreError};
+use crate::query::{Blob, Output, Scope, Session};
+use crate::{check, query};
+
+pub(super) fn batch(state: &State, batch: &Batch) -> Result<(State, Vec<Done>), StoreError> {
+    let mut write = Write { state: state.clone(), scope: &batch.scope, at: batch.at };
+    let mut done = Vec::with_capacity(batch.commands.len());
+    for (index, command) in batch.commands.iter().enumerate() {
+        let seed = batch.seed.child(index as u64);
+        let applied = check::command(command).and_then(|()| write.command(command, &seed));
+        done.push(applied.map_err(|refusal| StoreError::Refused { index, refusal })?);
+    }
+    Ok((write.state, done))
+}
+
+struct Write<'a> {
+    state: State,
+    scope: &'a Scope,
+    at: UtcMs,
+}
+
+/// What a keyed write found under its key.
+type Found = Option<Placed>;
+
+impl Write<'_> {
+    fn command(&mut self, command: &Command, seed: &Seed) -> Result<Done, Refusal> {
+        match command {
+            Command::CreateProject(c) => self.create_project(c),
+            Command::AddAlias(project, alias) => self.add_alias(*project, alias),
+            Command::CreateSession(c) => self.create_session(c, seed),
+            Command::CreateSpeaker(c) => self.create_speaker(c, seed),
+            Command::AppendTurn(c) => self.append_turn(c, seed),
+            Command::Forward(c) => self.forward(c, seed),
+            Command::Compact(c) => self.compact(c, seed),
+            Command::Mark(c) => self.mark(c, seed),
+            Command::StoreOutput(c) => self.store_output(c),
+        }
+    }
+
+    fn create_project(&mut self, c: &CreateProject) -> Result<Done, Refusal> {
+        if let Some(alias) = &c.alias {
+            self.project_alias_free(alias, c.id)?;
+        }
+        self.free(self.state.projects.contains_key(&c.id), c.id)?;
+        let project = ProjectState { name: c.name.clone(), created_at: self.at };
+        self.state.projects.insert(c.id, project);
+        if let Some(alias) = &c.alias {
+            self.state.project_aliases.insert(alias.clone(), c.id);
+        }
+        Ok(Done::Project(c.id))
+    }
+
+    fn add_alias(&mut self, project: ProjectId, alias: &Alias) -> Result<Done, Refusal> {
+        self.project(project)?;
+        self.project_alias_free(alias, project)?;
+        self.state.project_aliases.insert(alias.clone(), project);
+        Ok(Done::Project(project))
+    }
+
+    fn create_session(&mut self, c: &CreateSession, seed: &Seed) -> Result<Done, Refusal> {
+        self.project(c.project)?;
+        let alias = c.alias.as_ref().map(|a| (c.project, a.clone()));
+        if let Some((key, owner)) = alias.as_ref().and_then(|k| self.state.session_aliases.get_key_value(k)) {
+            return Err(Refusal::SessionAliasTaken { value: key.1.value.clone(), owner: *owner });
+        }
+        self.free(self.state.sessions.contains_key(&c.id), c.id)?;
+        let title = commit(&seed.salt(0), c.title.as_bytes());
+        let head = self.state.genesis(c, title, self.at);
+        self.state.sessions.insert(c.id, session(c, self.at, head));
+        if let Some(alias) = alias {
+            self.state.session_aliases.insert(alias, c.id);
+        }
+        Ok(Done::Session(c.id))
+    }
+
+    fn create_speaker(&mut self, c: &CreateSpeaker, seed: &Seed) -> Result<Done, Refusal> {
+        if let Some(taken) = self.state.speaker_named(c.kind, &c.name) {
+            return Err(Refusal::SpeakerTaken(taken));
+        }
+        self.free(self.state.speakers.contains_key(&c.id), c.id)?;
+        let name = commit(&seed.salt(0), c.name.as_bytes());
+        let speaker = Speaker { id: c.id, kind: c.kind, name: c.name.clone() };
+        self.state.speakers.insert(c.id, (speaker, name));
+        Ok(Done::Speaker(c.id))
+    }
+
+    fn append_turn(&mut self, c: &AppendTurn, seed: &Seed) -> Result<Done, Refusal> {
+        self.session(c.session)?;
+        let speaker = self.speaker(c.speaker)?;
+        let parts: Vec<Part> = c.parts.iter().map(|p| self.part(p)).collect::<Result<_, _>>()?;
+        let content = content::turn(c);
+        if let Some(known) = self.known(c.session, kind::TURN, c.key.as_deref(), &content)? {
+            return Ok(Done::Entries(Fate::Known, vec![known]));
+        }
+        self.expect_head(c.session, c.expected_head)?;
+        self.open(c.session)?;
+        self.entry_of(c.session, c.reply_to)?;
+        parts.iter().try_for_each(|p| self.output_of(&p.body))?;
+        self.free_entry(c.id)?;
+        let turn = Turn {
+            speaker,
+            said_at: c.said_at,
+            reply_to: c.reply_to,
+            repairs: c.repairs,
+            parts,
+            quote: None,
+        };
+        let placed = self.place(c.session, c.id, EntryBody::Turn(turn), seed);
+        self.remember(&placed, kind::TURN, c.key.clone(), &content, seed);
+        Ok(Done::Entries(Fate::New, vec![placed]))
+    }
+
+    fn part(&self, part: &NewPart) -> Result<Part, Refusal> {
+        let by = part.by.map(|id| self.speaker(id)).transpose()?;
+        Ok(Part { by, body: part.body.clone(), kept: Kept::Whole })
+    }
+
+    fn forward(&mut self, c: &Forward, seed: &Seed) -> Result<Done, Refusal> {
+        self.session(c.session)?;
+        let by = self.speaker(c.by)?;
+        let known = self.known_items(c)?;
+        if known.len() == c.items.len() {
+            return Ok(Done::Entries(Fate::Known, known));
+        }
+        self.expect_head(c.session, c.expected_head)?;
+        self.open(c.session)?;
+        let quotes: Vec<Quote> =
+            c.items.iter().map(|item| self.quote(item, c, &by)).collect::<Result<_, _>>()?;
+        let chars = quotes.iter().map(|q| q.kept as usize).sum();
+        if chars > FORWARD_CHARS {
+            return Err(Refusal::ForwardTooLong { chars, limit: FORWARD_CHARS });
+        }
+        let mut placed = Vec::with_capacity(quotes.len());
+        for (index, (item, quote)) in c.items.iter().zip(quotes).enumerate() {
+            self.free_entry(item.id)?;
+            let seed = seed.child(index as u64);
+            let at = self.place(c.session, item.id, holding(&by, c.item_note(index), quote), &seed);
+            self.remember(&at, kind::FORWARD, c.item_key(index), &content::forward(c, index), &seed);
+            placed.push(at);
+        }
+        Ok(Done::Entries(Fate::New, placed))
+    }
+
+    /// The items written before under this key: all of them or none, since they were one batch.
+    fn known_items(&self, c: &Forward) -> Result<Vec<Placed>, Refusal> {
+        let items = 0..c.items.len();
+        let found = items
+            .map(|i| self.known(c.session, kind::FORWARD, c.item_key(i).as_deref(), &content::forward(c, i)));
+        let found: Vec<Found> = found.collect::<Result<_, _>>()?;
+        let known: Vec<Placed> = found.iter().flatten().copied().collect();
+        match known.first() {
+            Some(first) if known.len() < found.len() => {
+                Err(Refusal::Conflict { key: c.key.clone().unwrap_or_default(), written: first.id })
+            }
+            _ => Ok(known),
+        }
+    }
+
+    fn quote(&self, item: &ForwardItem, c: &Forward, by: &Speaker) -> Result<Quote, Refusal> {
+        let record = self.state.entry(self.scope, item.source);
+        let (record, turn) =
+            record.and_then(|r| Some((r, r.entry.turn()?))).ok_or(Refusal::UnknownTurn(item.source))?;
+        let session = self.session(record.entry.session)?;
+        let project = self.state.projects.get(&record.entry.project);
+        let source = Source {
+            address: self.state.turn_address(&record.entry),
+            session_kind: session.kind,
+            channel: session.channel.as_deref(),
+            project_title: project.map_or("", |p| &p.name),
+            session_title: &session.title,
+            turn,
+            digest: form::source(&record.commitments),
+        };
+        let request = TakeRequest {
+            selection: item.selection,
+            what: item.what,
+            titles: c.titles,
+            by: by.clone(),
+            at: self.at,
+        };
+        take(&source, request).map_err(|reason| Refusal::Quote { source_turn: item.source, reason })
+    }
+
+    fn compact(&mut self, c: &Compact, seed: &Seed) -> Result<Done, Refusal> {
+        let last = self.session(c.session)?.last_seq;
+        let speaker = self.speaker(c.speaker)?;
+        let content = content::compact(c);
+        if let Some(known) = self.known(c.session, kind::COMPACT, c.key.as_deref(), &content)? {
+            return Ok(Done::Entries(Fate::Known, vec![known]));
+        }
+        self.open(c.session)?;
+        if c.through > last {
+            return Err(Refusal::BoundaryPastEnd { through: c.through, last });
+        }
+        self.free_entry(c.id)?;
+        let compaction = Compaction {
+            speaker,
+            said_at: c.said_at,
+            through: c.through,
+            summary: c.summary.clone(),
+            kept: Kept::Whole,
+        };
+        let placed = self.place(c.session, c.id, EntryBody::Compaction(compaction), seed);
+        self.remember(&placed, kind::COMPACT, c.key.clone(), &content, seed);
+        Ok(Done::Entries(Fate::New, vec![placed]))
+    }
+
+    fn mark(&mut self, c: &MarkEntry, seed: &Seed) -> Result<Done, Refusal> {
+        let closed = self.session(c.session)?.closed;
+        self.entry_of(c.session, c.of)?;
+        if c.kind == MarkKind::Reopened && !closed {
+            return Err(Refusal::NotClosed(c.session));
+        }
+        if let Some(known) = self.same_mark(c, closed) {
+            return Ok(Done::Entries(Fate::Known, vec![known]));
+        }
+        self.free_entry(c.id)?;
+        let mark = Mark { kind: c.kind, of: c.of, route: c.route.clone() };
+        let placed = self.place(c.session, c.id, EntryBody::Mark(mark), seed);
+        if let Some(session) = self.state.sessions.get_mut(&c.session).filter(|_| c.of.is_none()) {
+            session.closed = c.kind == MarkKind::Closed;
+        }
+        Ok(Done::Entries(Fate::New, vec![placed]))
+    }
+
+    /// The mark that this one repeats: the first of the same kind and entry; of a closed session, the last closing.
+    fn same_mark(&self, c: &MarkEntry, closed: bool) -> Found {
+        let same = |e: &&Entry| matches!(&e.body, EntryBody::Mark(m) if m.kind == c.kind && m.of == c.of);
+        let mut entries = self.state.entries_of(self.scope, c.session).filter(same);
+        let found = match c.kind {
+            MarkKind::Offered | MarkKind::InContext => entries.next(),
+            MarkKind::Closed if closed => entries.last(),
+            MarkKind::Closed | MarkKind::Reopened => None,
+        };
+        found.and_then(|e| self.state.placed(e.id))
+    }
+
+    fn store_output(&mut self, c: &StoreOutput) -> Result<Done, Refusal> {
+        let project = self.session(c.session)?.project;
+        c.streams.iter().try_for_each(|s| self.blob(&s.blob))?;
+        self.free(self.state.outputs.contains_key(&c.id), c.id)?;
+        let output = Output {
+            id: c.id,
+            project,
+            session: c.session,
+            tool: c.tool.clone(),
+            state: c.state,
+            exit: c.exit,
+            recorded_at: self.at,
+            streams: ordered(&c.streams),
+        };
+        self.state.outputs.insert(c.id, output);
+        Ok(Done::Output(c.id))
+    }
+
+    fn project(&self, id: ProjectId) -> Result<&ProjectState, Refusal> {
+        let project = self.state.projects.get(&id).filter(|_| self.scope.sees(id));
+        project.ok_or(Refusal::UnknownProject(id))
+    }
+
+    fn session(&self, id: SessionId) -> Result<&Session, Refusal> {
+        let session = self.state.sessions.get(&id).filter(|s| self.scope.sees(s.project));
+        session.ok_or(Refusal::UnknownSession(id))
+    }
+
+    fn speaker(&self, id: SpeakerId) -> Result<Speaker, Refusal> {
+        let speaker = self.state.speakers.get(&id).map(|(s, _)| s.clone());
+        speaker.ok_or(Refusal::UnknownSpeaker(id))
+    }
+
+    fn entry_of(&self, session: SessionId, id: Option<EntryId>) -> Result<(), Refusal> {
+        match id {
+            Some(id) if self.state.entries.get(&id).is_none_or(|r| r.entry.session != session) => {
+                Err(Refusal::UnknownTurn(id))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An output that a part names must be one of a visible project.
+    fn output_of(&self, body: &PartBody) -> Result<(), Refusal> {
+        let named: Option<OutputId> = match body {
+            PartBody::ToolResult(result) => result.output,
+            PartBody::Attachment(attachment) => attachment.output,
+            PartBody::Text(_) | PartBody::Reasoning(..) | PartBody::ToolCall(_) => None,
+        };
+        match named {
+            Some(id) if self.state.output(self.scope, id).is_none() => Err(Refusal::UnknownOutput(id)),
+            _ => Ok(()),
+        }
+    }
+
+    fn blob(&self, blob: &Blob) -> Result<(), Refusal> {
+        let there = self.state.blobs.get(&blob.hash).is_some_and(|b| b.len() as u64 == blob.bytes);
+        if there { Ok(()) } else { Err(Refusal::UnknownBlob(blob.hash)) }
+    }
+
+    fn known(
+        &self,
+        session: SessionId,
+        kind: &'static str,
+        key: Option<&str>,
+        content: &[u8],
+    ) -> Result<Found, Refusal> {
+        let Some(key) = key else { return Ok(None) };
+        match self.state.keys.get(&(session, kind, key.to_owned())) {
+            Some(record) if record.is_for(content) => Ok(self.state.placed(record.entry)),
+            Some(record) => Err(Refusal::Conflict { key: key.to_owned(), written: record.entry }),
+            None => Ok(None),
+        }
+    }
+
+    fn remember(
+        &mut self,
+        placed: &Placed,
+        kind: &'static str,
+        key: Option<String>,
+        content: &[u8],
+        seed: &Seed,
+    ) {
+        if let Some(key) = key {
+            let salt = seed.salt(KEY_SALT);
+            let record = KeyRecord { salt, content: commit(&salt, content), entry: placed.id };
+            self.state.keys.insert((placed.session, kind, key), record);
+        }
+    }
+
+    fn expect_head(&self, session: SessionId, expected: Option<u64>) -> Result<(), Refusal> {
+        let actual = self.session(session)?.last_seq;
+        match expected {
+            Some(expected) if expected != actual => Err(Refusal::HeadMoved { expected, actual }),
+            _ => Ok(()),
+        }
+    }
+
+    fn open(&self, id: SessionId) -> Result<(), Refusal> {
+        if self.session(id)?.closed {
+            return Err(Refusal::SessionClosed(id));
+        }
+        Ok(())
+    }
+
+    fn free(&self, taken: bool, id: impl std::fmt::Display) -> Result<(), Refusal> {
+        if taken { Err(Refusal::IdTaken(id.to_string())) } else { Ok(()) }
+    }
+
+    fn free_entry(&self, id: EntryId) -> Result<(), Refusal> {
+        self.free(self.state.entries.contains_key(&id), id)
+    }
+
+    fn project_alias_free(&self, alias: &Alias, project: ProjectId) -> Result<(), Refusal> {
+        match self.state.project_aliases.get(alias) {
+            Some(owner) if *owner != project => {
+                Err(Refusal::ProjectAliasTaken { value: alias.value.clone(), owner: *owner })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends an entry to its session's chain.
+    fn place(&mut self, session: SessionId, id: EntryId, body: EntryBody, seed: &Seed) -> Placed {
+        let (project, seq, prev) = self
+            .state
+            .sessions
+            .get(&session)
+            .map_or((ProjectId::from_u128(0), 1, Digest::ZERO), |s| (s.project, s.last_seq + 1, s.head));
+        let link = Link { session, seq, id, recorded_at: self.at, prev };
+        let commitments = form::commitments(&form::salts(seed, &body), &body);
+        let hash = form::entry_hash(&link, &body, &commitments, &|s| self.state.name_commitment(s));
+        self.advance(session, &body, seq, hash);
+        let entry = Entry { id, project, session, seq, recorded_at: self.at, hash, body };
+        self.state.entries.insert(id, Record { entry, commitments });
+        self.state.order.insert((session, seq), id);
+        Placed { id, project, session, seq, hash }
+    }
+
+    fn advance(&mut self, session: SessionId, body: &EntryBody, seq: u64, head: Digest) {
+        let at = self.at;
+        if let Some(session) = self.state.sessions.get_mut(&session) {
+            (session.last_seq, session.head) = (seq, head);
+            if let EntryBody::Turn(turn) = body {
+                session.turns += 1;
+                session.last_at = Some(turn.said_at.map_or(at, |said| UtcMs(said.ms())));
+            }
+        }
+    }
+}
+
+fn session(c: &CreateSession, at: UtcMs, head: Digest) -> Session {
+    Session {
+        id: c.id,
+        project: c.project,
+        kind: c.kind,
+        channel: c.channel.clone(),
+        title: c.title.clone(),
+        created_at: at,
+        closed: false,
+        turns: 0,
+        last_seq: 0,
+        head,
+        last_at: None,
+    }
+}
+
+fn holding(by: &Speaker, note: Option<&str>, quote: Quote) -> EntryBody {
+    let note = note.map(|n| Part { by: None, body: PartBody::Text(n.to_owned()), kept: Kept::Whole });
+    EntryBody::Turn(Turn {
+        speaker: by.clone(),
+        said_at: None,
+        reply_to: None,
+        repairs: 0,
+        parts: note.into_iter().collect(),
+        quote: Some(Box::new(quote)),
+    })
+}
+
+fn ordered(streams: &[query::OutputStream]) -> Vec<query::OutputStream> {
+    let mut streams = streams.to_vec();
+    streams.sort_by_key(|s| s.kind);
+    streams
+}

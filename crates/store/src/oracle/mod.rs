@@ -1,0 +1,182 @@
+//! The in-memory oracle: the contract in plain collections, with no SQL. Tests compare every backend with it.
+//!
+//! It is written for being right at a glance, not for speed: a batch works on a copy of everything, and the copy takes
+//! the original's place when all of it went well.
+
+mod apply;
+mod read;
+mod state;
+
+use std::io::{Read, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use sayso_model::{
+    Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker, SpeakerId,
+    SpeakerKind,
+};
+
+use crate::command::{Batch, Done, Placed};
+use crate::error::StoreError;
+use crate::query::{Blob, Lookup, Output, Project, Report, Scope, Session, Store, StreamKind, Waiting};
+use state::State;
+
+/// A ledger in memory.
+#[derive(Debug)]
+pub struct Oracle(Mutex<State>);
+
+impl Oracle {
+    /// An empty ledger with this id.
+    #[must_use]
+    pub fn new(ledger: LedgerId) -> Self {
+        Self(Mutex::new(State::new(ledger)))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A state is replaced whole, so a panic elsewhere cannot have left half of one.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for Oracle {
+    fn ledger(&self) -> LedgerId {
+        self.state().ledger
+    }
+
+    fn write(&self, batch: &Batch) -> Result<Vec<Done>, StoreError> {
+        let mut state = self.state();
+        let (next, done) = apply::batch(&state, batch)?;
+        *state = next;
+        Ok(done)
+    }
+
+    fn put_blob(&self, bytes: &mut dyn Read) -> Result<Blob, StoreError> {
+        let mut whole = Vec::new();
+        bytes.read_to_end(&mut whole).map_err(|e| io("reading the bytes to store", e))?;
+        let blob = Blob { hash: Digest(*blake3::hash(&whole).as_bytes()), bytes: whole.len() as u64 };
+        self.state().blobs.insert(blob.hash, whole);
+        Ok(blob)
+    }
+
+    fn projects(&self, scope: &Scope) -> Result<Vec<Project>, StoreError> {
+        Ok(self.state().projects(scope))
+    }
+
+    fn project(&self, scope: &Scope, id: ProjectId) -> Result<Option<Project>, StoreError> {
+        Ok(self.state().projects(scope).into_iter().find(|p| p.id == id))
+    }
+
+    fn find_projects(&self, scope: &Scope, lookup: &Lookup) -> Result<Vec<Project>, StoreError> {
+        Ok(self.state().find_projects(scope, lookup))
+    }
+
+    fn sessions(&self, scope: &Scope, project: Option<ProjectId>) -> Result<Vec<Session>, StoreError> {
+        Ok(self.state().sessions(scope, project))
+    }
+
+    fn session(&self, scope: &Scope, id: SessionId) -> Result<Option<Session>, StoreError> {
+        Ok(self.state().sessions(scope, None).into_iter().find(|s| s.id == id))
+    }
+
+    fn find_sessions(
+        &self,
+        scope: &Scope,
+        project: Option<ProjectId>,
+        lookup: &Lookup,
+    ) -> Result<Vec<Session>, StoreError> {
+        Ok(self.state().find_sessions(scope, project, lookup))
+    }
+
+    fn speaker(&self, scope: &Scope, id: SpeakerId) -> Result<Option<Speaker>, StoreError> {
+        Ok(self.state().visible_speaker(scope, id))
+    }
+
+    fn find_speaker(&self, kind: SpeakerKind, name: &str) -> Result<Option<SpeakerId>, StoreError> {
+        Ok(self.state().speaker_named(kind, name))
+    }
+
+    fn entry(&self, scope: &Scope, id: EntryId) -> Result<Option<Entry>, StoreError> {
+        Ok(self.state().entry(scope, id).map(|r| r.entry.clone()))
+    }
+
+    fn find_entries(&self, scope: &Scope, suffix: &str, limit: usize) -> Result<Vec<Placed>, StoreError> {
+        Ok(self.state().find_entries(scope, suffix, limit))
+    }
+
+    fn entries(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let state = self.state();
+        let later = state.entries_of(scope, session).filter(|e| e.seq > after);
+        Ok(later.take(limit).cloned().collect())
+    }
+
+    fn latest_compaction(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+    ) -> Result<Option<(Placed, Compaction)>, StoreError> {
+        Ok(self.state().latest_compaction(scope, session))
+    }
+
+    fn quotes(&self, scope: &Scope, session: SessionId, through: u64) -> Result<Vec<Entry>, StoreError> {
+        let state = self.state();
+        let quoting = state
+            .entries_of(scope, session)
+            .filter(|e| e.seq <= through && e.turn().is_some_and(|t| t.quote.is_some()));
+        Ok(quoting.cloned().collect())
+    }
+
+    fn waiting(&self, scope: &Scope, session: Option<SessionId>) -> Result<Vec<Waiting>, StoreError> {
+        Ok(self.state().waiting(scope, session))
+    }
+
+    fn marks(&self, scope: &Scope, of: EntryId) -> Result<Vec<Mark>, StoreError> {
+        Ok(self.state().marks(scope, of))
+    }
+
+    fn known(&self, scope: &Scope, session: SessionId, key: &str) -> Result<Option<Placed>, StoreError> {
+        Ok(self.state().known(scope, session, key))
+    }
+
+    fn output(&self, scope: &Scope, id: OutputId) -> Result<Option<Output>, StoreError> {
+        Ok(self.state().output(scope, id).cloned())
+    }
+
+    fn find_outputs(&self, scope: &Scope, suffix: &str, limit: usize) -> Result<Vec<OutputId>, StoreError> {
+        Ok(self.state().find_outputs(scope, suffix, limit))
+    }
+
+    fn read_output(
+        &self,
+        scope: &Scope,
+        id: OutputId,
+        stream: StreamKind,
+        to: &mut dyn Write,
+    ) -> Result<bool, StoreError> {
+        let state = self.state();
+        let Some(bytes) = state.stream(scope, id, stream) else {
+            return Ok(false);
+        };
+        to.write_all(bytes).map_err(|e| io("writing an output out", e))?;
+        Ok(true)
+    }
+
+    fn verify(&self, scope: &Scope) -> Result<Report, StoreError> {
+        match scope {
+            Scope::All => Ok(self.state().report()),
+            Scope::Projects(_) => Err(StoreError::NeedsWholeLedger),
+        }
+    }
+
+    fn hash_at(&self, scope: &Scope, session: SessionId, seq: u64) -> Result<Option<Digest>, StoreError> {
+        Ok(self.state().hash_at(scope, session, seq))
+    }
+}
+
+fn io(context: &'static str, error: std::io::Error) -> StoreError {
+    StoreError::Storage { context, cause: Box::new(error) }
+}

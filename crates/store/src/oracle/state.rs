@@ -1,0 +1,99 @@
+//! What the oracle holds.
+
+use std::collections::BTreeMap;
+
+use sayso_model::canon::commit;
+use sayso_model::form::{self, Genesis};
+use sayso_model::{
+    Address, Digest, Entry, EntryId, LedgerId, OutputId, ProjectId, Salt, SessionId, Speaker, SpeakerId,
+    UtcMs,
+};
+
+use crate::command::{Alias, CreateSession, Placed};
+use crate::query::{Output, Session};
+
+/// Everything in a ledger.
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    pub(super) ledger: LedgerId,
+    pub(super) projects: BTreeMap<ProjectId, ProjectState>,
+    pub(super) project_aliases: BTreeMap<Alias, ProjectId>,
+    pub(super) sessions: BTreeMap<SessionId, Session>,
+    pub(super) session_aliases: BTreeMap<(ProjectId, Alias), SessionId>,
+    pub(super) speakers: BTreeMap<SpeakerId, (Speaker, Digest)>,
+    pub(super) entries: BTreeMap<EntryId, Record>,
+    pub(super) order: BTreeMap<(SessionId, u64), EntryId>,
+    pub(super) keys: BTreeMap<(SessionId, &'static str, String), KeyRecord>,
+    pub(super) outputs: BTreeMap<OutputId, Output>,
+    pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct ProjectState {
+    pub(super) name: String,
+    pub(super) created_at: UtcMs,
+}
+
+/// An entry with what its hash was taken over.
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    pub(super) entry: Entry,
+    pub(super) commitments: Vec<Digest>,
+}
+
+/// What was written under a key.
+#[derive(Debug, Clone)]
+pub(super) struct KeyRecord {
+    pub(super) salt: Salt,
+    pub(super) content: Digest,
+    pub(super) entry: EntryId,
+}
+
+impl KeyRecord {
+    pub(super) fn is_for(&self, content: &[u8]) -> bool {
+        commit(&self.salt, content) == self.content
+    }
+}
+
+impl State {
+    pub(super) fn new(ledger: LedgerId) -> Self {
+        Self {
+            ledger,
+            projects: BTreeMap::new(),
+            project_aliases: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            session_aliases: BTreeMap::new(),
+            speakers: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            order: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            blobs: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn name_commitment(&self, id: SpeakerId) -> Digest {
+        self.speakers.get(&id).map_or(Digest::ZERO, |(_, name)| *name)
+    }
+
+    pub(super) fn placed(&self, id: EntryId) -> Option<Placed> {
+        let entry = &self.entries.get(&id)?.entry;
+        Some(Placed { id, project: entry.project, session: entry.session, seq: entry.seq, hash: entry.hash })
+    }
+
+    pub(super) fn turn_address(&self, entry: &Entry) -> Address {
+        Address::Turn(self.ledger, entry.project, entry.session, entry.id, None)
+    }
+
+    pub(super) fn genesis(&self, session: &CreateSession, title: Digest, at: UtcMs) -> Digest {
+        form::genesis(&Genesis {
+            ledger: self.ledger,
+            project: session.project,
+            session: session.id,
+            kind: session.kind,
+            channel: session.channel.as_deref(),
+            title,
+            created_at: at,
+        })
+    }
+}
