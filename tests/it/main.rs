@@ -1,1 +1,3 @@
-//! Stub.
+//! The integration tests, one module for each subject.
+
+mod corpus;

@@ -1,0 +1,146 @@
+//! An independent count of what a session file holds: the check on the importers.
+//!
+//! It shares no code with them and is written another way on purpose. The whole file is in
+//! memory, every record is a plain JSON value, and nothing is remembered but counts and digests
+//! of texts. Where the importers and this count disagree, one of the two is wrong.
+//!
+//! The text of a turn is its text parts and its tool-result texts joined by a line feed.
+//! Reasoning and tool calls add nothing to it, so a turn of only those has the empty text.
+
+mod codex;
+mod lines;
+mod pi;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+/// What one file holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Complete JSON values in the file. A last one that is cut off is not counted.
+    pub(crate) records: u64,
+    /// Turns of a person.
+    pub(crate) human: Tally,
+    /// Turns of the model.
+    pub(crate) agent: Tally,
+    /// What tools answered.
+    pub(crate) tool: Tally,
+    /// What the program itself put into the conversation.
+    pub(crate) system: Tally,
+    /// How often earlier turns were replaced by a summary.
+    pub(crate) compactions: u64,
+    /// Why the file is not a session this count knows. Every number is then zero.
+    pub(crate) refused: Option<String>,
+}
+
+/// The turns of one speaker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// How many there are.
+    pub(crate) turns: u64,
+    /// The BLAKE3 digest of each turn's text, in hexadecimal, sorted. Equal texts stay apart.
+    pub(crate) digests: Vec<String>,
+}
+
+impl Tally {
+    /// Adds one turn with this text.
+    fn add(&mut self, text: &str) {
+        self.turns += 1;
+        self.digests
+            .push(blake3::hash(text.as_bytes()).to_hex().to_string());
+    }
+}
+
+/// The formats this count knows.
+enum Format {
+    /// Codex, each record in an envelope of time, type and payload.
+    Codex,
+    /// Codex of 2025, a header and then bare items.
+    CodexFlat,
+    /// pi, and what is built on it.
+    Pi,
+}
+
+/// Counts the turns in the file at `path`.
+///
+/// # Errors
+/// When the file cannot be read. A file of another kind is not an error: `refused` says why.
+pub(crate) fn count(path: &Path) -> Result<Counts, String> {
+    let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(count_bytes(&bytes))
+}
+
+/// Counts the turns in the content of a file.
+fn count_bytes(bytes: &[u8]) -> Counts {
+    let records = lines::records(bytes);
+    let mut counts = match sniff(&records) {
+        Ok(Format::Codex) => codex::enveloped(&records),
+        Ok(Format::CodexFlat) => codex::flat(&records),
+        Ok(Format::Pi) => pi::session(&records),
+        Err(reason) => {
+            return Counts {
+                refused: Some(reason.to_owned()),
+                ..Counts::default()
+            };
+        }
+    };
+    counts.records = records.len() as u64;
+    for tally in [
+        &mut counts.human,
+        &mut counts.agent,
+        &mut counts.tool,
+        &mut counts.system,
+    ] {
+        tally.digests.sort();
+    }
+    counts
+}
+
+/// Tells the format from the first record, which is the header in all three.
+fn sniff(records: &[Value]) -> Result<Format, &'static str> {
+    let Some(first) = records.first() else {
+        return Err("there is no complete JSON record in it");
+    };
+    let has = |key: &str| first.get(key).is_some();
+    match string(first, "type") {
+        Some("session_meta") if first.get("payload").is_some_and(Value::is_object) => {
+            Ok(Format::Codex)
+        }
+        Some("session") if string(first, "id").is_some() => Ok(Format::Pi),
+        None if !has("type")
+            && string(first, "id").is_some()
+            && string(first, "timestamp").is_some()
+            && (has("instructions") || has("git")) =>
+        {
+            Ok(Format::CodexFlat)
+        }
+        _ => Err("the first record is not the header of a Codex or pi session"),
+    }
+}
+
+/// The string under `key`, if there is one.
+fn string<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+/// The texts of a content: the string itself, or the text of each block of one of the `kinds`.
+fn texts<'a>(content: Option<&'a Value>, kinds: &[&str]) -> Vec<&'a str> {
+    match content {
+        Some(Value::String(text)) => vec![text],
+        Some(Value::Array(blocks)) => blocks.iter().filter_map(|b| block(b, kinds)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The text of a block, if it is of one of the `kinds`.
+fn block<'a>(block: &'a Value, kinds: &[&str]) -> Option<&'a str> {
+    let kind = string(block, "type")?;
+    kinds
+        .contains(&kind)
+        .then(|| string(block, "text"))
+        .flatten()
+}
