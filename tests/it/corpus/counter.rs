@@ -50,8 +50,7 @@ impl Tally {
     /// Adds one turn with this text.
     fn add(&mut self, text: &str) {
         self.turns += 1;
-        self.digests
-            .push(blake3::hash(text.as_bytes()).to_hex().to_string());
+        self.digests.push(blake3::hash(text.as_bytes()).to_hex().to_string());
     }
 }
 
@@ -82,19 +81,11 @@ fn count_bytes(bytes: &[u8]) -> Counts {
         Ok(Format::CodexFlat) => codex::flat(&records),
         Ok(Format::Pi) => pi::session(&records),
         Err(reason) => {
-            return Counts {
-                refused: Some(reason.to_owned()),
-                ..Counts::default()
-            };
+            return Counts { refused: Some(reason.to_owned()), ..Counts::default() };
         }
     };
     counts.records = records.len() as u64;
-    for tally in [
-        &mut counts.human,
-        &mut counts.agent,
-        &mut counts.tool,
-        &mut counts.system,
-    ] {
+    for tally in [&mut counts.human, &mut counts.agent, &mut counts.tool, &mut counts.system] {
         tally.digests.sort();
     }
     counts
@@ -107,9 +98,7 @@ fn sniff(records: &[Value]) -> Result<Format, &'static str> {
     };
     let has = |key: &str| first.get(key).is_some();
     match string(first, "type") {
-        Some("session_meta") if first.get("payload").is_some_and(Value::is_object) => {
-            Ok(Format::Codex)
-        }
+        Some("session_meta") if first.get("payload").is_some_and(Value::is_object) => Ok(Format::Codex),
         Some("session") if string(first, "id").is_some() => Ok(Format::Pi),
         None if !has("type")
             && string(first, "id").is_some()
@@ -139,8 +128,5 @@ fn texts<'a>(content: Option<&'a Value>, kinds: &[&str]) -> Vec<&'a str> {
 /// The text of a block, if it is of one of the `kinds`.
 fn block<'a>(block: &'a Value, kinds: &[&str]) -> Option<&'a str> {
     let kind = string(block, "type")?;
-    kinds
-        .contains(&kind)
-        .then(|| string(block, "text"))
-        .flatten()
+    kinds.contains(&kind).then(|| string(block, "text")).flatten()
 }

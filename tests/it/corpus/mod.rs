@@ -17,9 +17,7 @@ const SKIPPED: &str = "SKIPPED corpus: SAYSO_CORPUS is not set";
 
 /// The folder of the corpus, if the environment names one.
 pub(crate) fn root() -> Option<PathBuf> {
-    env::var_os("SAYSO_CORPUS")
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
+    env::var_os("SAYSO_CORPUS").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// The session files of a corpus, sorted: every `*.jsonl` under `codex/` and `pi/`, and those
@@ -51,10 +49,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Whether the name of a nasty file says that it is a Codex or a pi session.
 fn is_ours(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .map(OsStr::to_string_lossy)
-        .unwrap_or_default();
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
     name.starts_with("codex_") || name.starts_with("pi_")
 }
 
@@ -65,17 +60,10 @@ fn say(text: &str) -> io::Result<()> {
 
 /// One line of the table for each file.
 fn table(root: &Path, files: &[PathBuf]) -> Result<String, String> {
-    let mut out = line(
-        "file",
-        ["records", "human", "agent", "tool", "system", "compactions"],
-    );
+    let mut out = line("file", ["records", "human", "agent", "tool", "system", "compactions"]);
     for path in files {
         let counts = counter::count(path)?;
-        let name = path
-            .strip_prefix(root)
-            .unwrap_or(path)
-            .display()
-            .to_string();
+        let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
         let numbers = [
             counts.records,
             counts.human.turns,
@@ -111,10 +99,7 @@ fn the_corpus_is_counted() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     };
     let files = files(&root);
-    assert!(
-        !files.is_empty(),
-        "SAYSO_CORPUS names a folder without session files"
-    );
+    assert!(!files.is_empty(), "SAYSO_CORPUS names a folder without session files");
     say(&table(&root, &files)?)?;
     Ok(())
 }
@@ -136,11 +121,7 @@ fn only_session_files_are_listed() -> Result<(), Box<dyn std::error::Error>> {
         fs::create_dir_all(path.parent().unwrap())?;
         fs::write(path, "")?;
     }
-    let wanted: Vec<_> = names
-        .iter()
-        .take(4)
-        .map(|name| folder.path().join(name))
-        .collect();
+    let wanted: Vec<_> = names.iter().take(4).map(|name| folder.path().join(name)).collect();
     assert_eq!(files(folder.path()), wanted);
     Ok(())
 }

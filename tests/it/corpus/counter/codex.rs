@@ -120,9 +120,7 @@ fn tool_text(kind: &str, item: &Value) -> Option<String> {
     match kind {
         "function_call_output" | "custom_tool_call_output" => Some(output(item.get("output"))),
         "tool_search_output" => Some(compact(item.get("tools"))),
-        _ if kind.starts_with("mcp_") && kind.ends_with("_output") => {
-            Some(output(item.get("output")))
-        }
+        _ if kind.starts_with("mcp_") && kind.ends_with("_output") => Some(output(item.get("output"))),
         _ => None,
     }
 }
@@ -141,10 +139,7 @@ fn output(output: Option<&Value>) -> String {
 
 /// The JSON of a value without any spaces. Nothing and null are the empty text.
 fn compact(value: Option<&Value>) -> String {
-    value
-        .filter(|value| !value.is_null())
-        .map(Value::to_string)
-        .unwrap_or_default()
+    value.filter(|value| !value.is_null()).map(Value::to_string).unwrap_or_default()
 }
 
 /// What stands between two outputs.
@@ -181,11 +176,7 @@ impl UserItem {
     fn new(item: &Value) -> Self {
         let content = item.get("content");
         let blocks = texts(content, &TEXT);
-        let own: Vec<&str> = blocks
-            .iter()
-            .copied()
-            .filter(|text| !is_wrapped(text))
-            .collect();
+        let own: Vec<&str> = blocks.iter().copied().filter(|text| !is_wrapped(text)).collect();
         Self {
             text: blocks.join("\n"),
             own: own.join("\n"),
@@ -219,10 +210,7 @@ impl Segment {
         match string(event, "type") {
             Some("user_message") => {
                 if let Some(text) = string(event, "message") {
-                    self.announced.push(Announced {
-                        text: text.to_owned(),
-                        from_item: false,
-                    });
+                    self.announced.push(Announced { text: text.to_owned(), from_item: false });
                 }
             }
             Some("item_completed") => self.completed(event.get("item").unwrap_or(&Value::Null)),
@@ -233,10 +221,7 @@ impl Segment {
     /// Gathers the text of a finished item, if it is a user's.
     fn completed(&mut self, item: &Value) {
         if string(item, "type") == Some("UserMessage") {
-            self.announced.push(Announced {
-                text: content(item),
-                from_item: true,
-            });
+            self.announced.push(Announced { text: content(item), from_item: true });
         }
     }
 
@@ -246,11 +231,7 @@ impl Segment {
         let demote = !missing.is_empty();
         for item in &self.items {
             let human = item.open && (item.matched || !demote);
-            let tally = if human {
-                &mut counts.human
-            } else {
-                &mut counts.system
-            };
+            let tally = if human { &mut counts.human } else { &mut counts.system };
             tally.add(&item.text);
         }
         for text in &missing {
@@ -263,11 +244,7 @@ impl Segment {
         let mut missing = Vec::new();
         for announced in self.without_repeats() {
             let text = announced.text;
-            match self
-                .items
-                .iter_mut()
-                .find(|item| !item.matched && item.says(&text))
-            {
+            match self.items.iter_mut().find(|item| !item.matched && item.says(&text)) {
                 Some(item) => item.matched = true,
                 None if announced.from_item && text.is_empty() => {}
                 None => missing.push(text),
@@ -279,13 +256,8 @@ impl Segment {
     /// Takes the announced texts, without the finished items that a message event repeats.
     fn without_repeats(&mut self) -> Vec<Announced> {
         let all = std::mem::take(&mut self.announced);
-        let messages: Vec<String> = all
-            .iter()
-            .filter(|each| !each.from_item)
-            .map(|each| each.text.clone())
-            .collect();
-        all.into_iter()
-            .filter(|each| !each.from_item || !messages.contains(&each.text))
-            .collect()
+        let messages: Vec<String> =
+            all.iter().filter(|each| !each.from_item).map(|each| each.text.clone()).collect();
+        all.into_iter().filter(|each| !each.from_item || !messages.contains(&each.text)).collect()
     }
 }

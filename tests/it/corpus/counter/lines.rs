@@ -100,10 +100,7 @@ mod tests {
 
     #[test]
     fn glued_values_count_separately() {
-        assert_eq!(
-            strings(b"{\"a\":\"1\"}{\"a\":\"2\"} {\"a\":\"3\"}\n"),
-            ["1", "2", "3"]
-        );
+        assert_eq!(strings(b"{\"a\":\"1\"}{\"a\":\"2\"} {\"a\":\"3\"}\n"), ["1", "2", "3"]);
     }
 
     #[test]
@@ -128,23 +125,14 @@ mod tests {
 
     #[test]
     fn the_lines_after_a_broken_one_are_kept() {
-        assert_eq!(
-            strings(b"{\"a\":\"1\"}\n{\"a\":}\n{\"a\":\"3\"}\n"),
-            ["1", "3"]
-        );
+        assert_eq!(strings(b"{\"a\":\"1\"}\n{\"a\":}\n{\"a\":\"3\"}\n"), ["1", "3"]);
     }
 
     #[test]
     fn half_of_a_pair_becomes_a_replacement() {
         assert_eq!(strings(br#"{"a":"x\ud83dy"}"#), ["x\u{fffd}y"]);
-        assert_eq!(
-            strings(br#"{"a":"\ude00\ud83d\u0041"}"#),
-            ["\u{fffd}\u{fffd}A"]
-        );
-        assert_eq!(
-            strings(br#"{"a":"\ud83d\ud83d\ude00"}"#),
-            ["\u{fffd}\u{1f600}"]
-        );
+        assert_eq!(strings(br#"{"a":"\ude00\ud83d\u0041"}"#), ["\u{fffd}\u{fffd}A"]);
+        assert_eq!(strings(br#"{"a":"\ud83d\ud83d\ude00"}"#), ["\u{fffd}\u{1f600}"]);
         assert_eq!(strings(br#"{"a":"\ud83d\n"}"#), ["\u{fffd}\n"]);
         assert_eq!(strings(br#"{"a":"\ud83d"}"#), ["\u{fffd}"]);
     }

@@ -21,9 +21,7 @@ fn entry(entry: &Value, counts: &mut Counts) {
     match string(entry, "type") {
         Some("message") => message(entry.get("message").unwrap_or(&Value::Null), counts),
         Some("custom_message") => counts.system.add(&content(entry)),
-        Some("branch_summary") => counts
-            .system
-            .add(string(entry, "summary").unwrap_or_default()),
+        Some("branch_summary") => counts.system.add(string(entry, "summary").unwrap_or_default()),
         Some("compaction") => counts.compactions += 1,
         _ => {}
     }
@@ -35,9 +33,7 @@ fn message(message: &Value, counts: &mut Counts) {
         return;
     };
     if role == "bashExecution" {
-        counts
-            .tool
-            .add(string(message, "output").unwrap_or_default());
+        counts.tool.add(string(message, "output").unwrap_or_default());
     } else if let Some(tally) = tally(role, counts) {
         tally.add(&content(message));
     }

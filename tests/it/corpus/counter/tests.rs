@@ -27,13 +27,7 @@ fn codex(records: &[String]) -> Counts {
 
 /// Counts a pi session with these entries after the header.
 fn pi(entries: &[&str]) -> Counts {
-    lines(
-        PI_HEADER,
-        &entries
-            .iter()
-            .map(|&entry| entry.to_owned())
-            .collect::<Vec<_>>(),
-    )
+    lines(PI_HEADER, &entries.iter().map(|&entry| entry.to_owned()).collect::<Vec<_>>())
 }
 
 fn item(payload: &str) -> String {
@@ -48,9 +42,7 @@ fn event(payload: &str) -> String {
 fn user(blocks: &[&str]) -> String {
     let block = |text: &&str| format!(r#"{{"type":"input_text","text":"{text}"}}"#);
     let blocks = blocks.iter().map(block).collect::<Vec<_>>().join(",");
-    item(&format!(
-        r#"{{"type":"message","role":"user","content":[{blocks}]}}"#
-    ))
+    item(&format!(r#"{{"type":"message","role":"user","content":[{blocks}]}}"#))
 }
 
 fn said(text: &str) -> String {
@@ -69,18 +61,13 @@ fn reasoning() -> String {
 
 /// Asserts what the person and the program said.
 fn assert_split(counts: &Counts, human: &[&str], system: &[&str]) {
-    assert_eq!(
-        (&counts.human, &counts.system),
-        (&tally(human), &tally(system))
-    );
+    assert_eq!((&counts.human, &counts.system), (&tally(human), &tally(system)));
 }
 
 #[test]
 fn each_codex_item_has_its_speaker() {
     let counts = codex(&[
-        item(
-            r#"{"type":"message","role":"developer","content":[{"type":"input_text","text":"d"}]}"#,
-        ),
+        item(r#"{"type":"message","role":"developer","content":[{"type":"input_text","text":"d"}]}"#),
         user(&["<environment_context>e", "q"]),
         reasoning(),
         item(r#"{"type":"function_call","name":"f","arguments":"{}","call_id":"c"}"#),
@@ -98,40 +85,28 @@ fn each_codex_item_has_its_speaker() {
     assert_split(&counts, &["<environment_context>e\nq"], &["d"]);
     assert_eq!(counts.agent, tally(&["", "", "m", "a\nb"]));
     assert_eq!(counts.tool, tally(&["o"]));
-    assert_eq!(
-        (counts.records, counts.compactions, counts.refused),
-        (11, 1, None)
-    );
+    assert_eq!((counts.records, counts.compactions, counts.refused), (11, 1, None));
 }
 
 #[test]
 fn each_form_of_an_output_has_its_text() {
     let forms = [
         (r#""text""#, "text"),
-        (
-            r#"[{"type":"input_text","text":"a"},{"type":"input_image"},{"type":"text","text":"b"}]"#,
-            "a\nb",
-        ),
+        (r#"[{"type":"input_text","text":"a"},{"type":"input_image"},{"type":"text","text":"b"}]"#, "a\nb"),
         (r#"{"output":"o","content":"c"}"#, "c"),
         (r#"{"output":"o","content":[]}"#, "o"),
         (r#"{"z": 1, "a": [2]}"#, r#"{"z":1,"a":[2]}"#),
         ("null", ""),
     ];
     for (output, text) in forms {
-        for kind in [
-            "function_call_output",
-            "custom_tool_call_output",
-            "mcp_tool_call_output",
-        ] {
+        for kind in ["function_call_output", "custom_tool_call_output", "mcp_tool_call_output"] {
             let counts = codex(&[item(&format!(r#"{{"type":"{kind}","output":{output}}}"#))]);
             assert_eq!(counts.tool, tally(&[text]), "{kind}: {output}");
         }
     }
     let absent = codex(&[item(r#"{"type":"function_call_output"}"#)]);
     assert_eq!(absent.tool, tally(&[""]));
-    let search = codex(&[item(
-        r#"{"type":"tool_search_output","tools":[{"name": "n"}]}"#,
-    )]);
+    let search = codex(&[item(r#"{"type":"tool_search_output","tools":[{"name": "n"}]}"#)]);
     assert_eq!(search.tool, tally(&[r#"[{"name":"n"}]"#]));
 }
 
@@ -140,9 +115,7 @@ fn wrapped_blocks_alone_are_the_programs() {
     let counts = codex(&[
         user(&[" \\n<turn_aborted>x", "# AGENTS.md instructions for /w"]),
         user(&[]),
-        item(
-            r#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":"u"}]}"#,
-        ),
+        item(r#"{"type":"message","role":"user","content":[{"type":"input_image","image_url":"u"}]}"#),
     ]);
     let system = [" \n<turn_aborted>x\n# AGENTS.md instructions for /w", ""];
     assert_split(&counts, &[""], &system);
@@ -152,21 +125,9 @@ fn wrapped_blocks_alone_are_the_programs() {
 fn an_announced_item_is_counted_once_whichever_comes_first() {
     assert_split(&codex(&[user(&["q"]), said("q")]), &["q"], &[]);
     assert_split(&codex(&[completed("q"), user(&["q"])]), &["q"], &[]);
-    assert_split(
-        &codex(&[completed("q"), user(&["q"]), said("q")]),
-        &["q"],
-        &[],
-    );
-    assert_split(
-        &codex(&[user(&["<skill>s", "p", "q"]), said("p\\nq")]),
-        &["<skill>s\np\nq"],
-        &[],
-    );
-    assert_split(
-        &codex(&[user(&["image", "q"]), said("q")]),
-        &["image\nq"],
-        &[],
-    );
+    assert_split(&codex(&[completed("q"), user(&["q"]), said("q")]), &["q"], &[]);
+    assert_split(&codex(&[user(&["<skill>s", "p", "q"]), said("p\\nq")]), &["<skill>s\np\nq"], &[]);
+    assert_split(&codex(&[user(&["image", "q"]), said("q")]), &["image\nq"], &[]);
 }
 
 #[test]
@@ -184,21 +145,9 @@ fn an_announced_text_without_an_item_demotes_the_others() {
 
 #[test]
 fn the_same_text_twice_needs_two_items() {
-    assert_split(
-        &codex(&[said("A"), user(&["A"]), user(&["A"]), said("A")]),
-        &["A", "A"],
-        &[],
-    );
-    assert_split(
-        &codex(&[said("A"), user(&["A"]), reasoning(), said("A")]),
-        &["A", "A"],
-        &[],
-    );
-    assert_split(
-        &codex(&[user(&["A"]), user(&["A"]), said("A"), said("B")]),
-        &["A", "B"],
-        &["A"],
-    );
+    assert_split(&codex(&[said("A"), user(&["A"]), user(&["A"]), said("A")]), &["A", "A"], &[]);
+    assert_split(&codex(&[said("A"), user(&["A"]), reasoning(), said("A")]), &["A", "A"], &[]);
+    assert_split(&codex(&[user(&["A"]), user(&["A"]), said("A"), said("B")]), &["A", "B"], &["A"]);
 }
 
 #[test]
@@ -217,10 +166,7 @@ fn flat_codex_items_count_alike() {
         r#"{"type":"function_call_output","call_id":"c","output":"o"}"#.to_owned(),
     ]);
     assert_split(&counts, &["q"], &["<user_instructions>"]);
-    assert_eq!(
-        (counts.agent, counts.tool, counts.records),
-        (tally(&[""]), tally(&["o"]), 6)
-    );
+    assert_eq!((counts.agent, counts.tool, counts.records), (tally(&[""]), tally(&["o"]), 6));
 }
 
 #[test]
@@ -241,14 +187,8 @@ fn each_pi_entry_has_its_speaker() {
         r#"{"type":"label","label":"l"}"#,
     ]);
     assert_split(&counts, &["one", "p\nq"], &["h", "c", "m", "b"]);
-    assert_eq!(
-        (counts.agent, counts.tool),
-        (tally(&["a", ""]), tally(&["r\ns", "f"]))
-    );
-    assert_eq!(
-        (counts.records, counts.compactions, counts.refused),
-        (14, 1, None)
-    );
+    assert_eq!((counts.agent, counts.tool), (tally(&["a", ""]), tally(&["r\ns", "f"])));
+    assert_eq!((counts.records, counts.compactions, counts.refused), (14, 1, None));
 }
 
 #[test]
@@ -263,14 +203,7 @@ fn other_files_are_refused_with_zeros() {
     ] {
         let counts = count_bytes(other.as_bytes());
         assert!(counts.refused.is_some(), "{other}");
-        assert_eq!(
-            Counts {
-                refused: None,
-                ..counts
-            },
-            Counts::default(),
-            "{other}"
-        );
+        assert_eq!(Counts { refused: None, ..counts }, Counts::default(), "{other}");
     }
 }
 
@@ -279,18 +212,7 @@ fn a_file_is_read_and_a_missing_one_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.jsonl");
     assert!(count(&path).is_err());
-    fs::write(
-        &path,
-        format!("{HEADER}\n{}{}\n{{\"cut", user(&["q"]), said("q")),
-    )
-    .unwrap();
+    fs::write(&path, format!("{HEADER}\n{}{}\n{{\"cut", user(&["q"]), said("q"))).unwrap();
     let counts = count(&path).unwrap();
-    assert_eq!(
-        (
-            counts.records,
-            counts.human.turns,
-            counts.human.digests.len()
-        ),
-        (3, 1, 1)
-    );
+    assert_eq!((counts.records, counts.human.turns, counts.human.digests.len()), (3, 1, 1));
 }
