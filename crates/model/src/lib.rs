@@ -7,6 +7,7 @@ pub mod address;
 pub mod canon;
 pub mod entry;
 pub mod form;
+pub mod hidden;
 pub mod id;
 pub mod limits;
 pub mod quote;
@@ -23,7 +24,7 @@ pub use entry::{
 };
 pub use form::Seed;
 pub use id::{EntryId, IdError, LedgerId, OutputId, ProjectId, SessionId, SpeakerId, TurnId};
-pub use quote::{Cut, Hop, Origin, Quote, Titles, What};
+pub use quote::{Cut, Hop, Origin, OriginState, Quote, Titles, What};
 pub use said::{SaidAt, UtcMs};
 pub use speaker::{SessionKind, Speaker, SpeakerKind, UnknownKind};
 pub use take::{QuoteRefusal, Source, TakeRequest, take};

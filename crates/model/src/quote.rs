@@ -95,3 +95,19 @@ kinds! {
         Hidden = "hidden",
     }
 }
+
+kinds! {
+    /// What became of the words' origin since they were quoted.
+    OriginState, "state of an origin", "same, changed, moved, deleted, unavailable" {
+        /// It stands as it was.
+        Same = "same",
+        /// It was superseded or redacted.
+        Changed = "changed",
+        /// It stands in another project or session now.
+        Moved = "moved",
+        /// It is gone.
+        Deleted = "deleted",
+        /// It is unknown here or outside the reader's scope.
+        Unavailable = "unavailable",
+    }
+}
