@@ -1,4 +1,4 @@
-//! Checks and chores of the repository: `cargo xtask ci`, `cargo xtask live`, `cargo xtask record`.
+//! Checks and chores of the repository: `cargo xtask live`, `cargo xtask record`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -9,6 +9,8 @@ mod live;
 mod record;
 mod shell;
 mod workspace;
+
+use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
@@ -21,12 +23,19 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
+    /// Try the real agent programs and the real sayso together, against a scripted model.
+    Live {
+        /// The program to try; built here when it is not given.
+        #[arg(long, value_name = "PATH")]
+        sayso: Option<PathBuf>,
+    },
     /// Record the demo sessions anew, from the real agent programs.
     Record,
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().chore {
+        Chore::Live { sayso } => live::live(sayso),
         Chore::Record => record::record(),
     }
 }

@@ -16,6 +16,8 @@ pub(crate) const CODEX: &str = "@openai/codex@0.169.0";
 pub(crate) const PI: &str = "@mariozechner/pi-coding-agent@0.73.1";
 
 const PROVIDER: &str = "rehearsal";
+/// The file that says which versions are installed; written last.
+const STAMP: &str = "installed";
 const RUN_LIMIT: Duration = Duration::from_secs(120);
 
 /// Whether npm's registry can be asked; the reason when not.
@@ -28,18 +30,24 @@ pub(crate) fn npm_answers(logs: &Path) -> Result<(), String> {
     }
 }
 
+/// The events of Codex that call the program under test.
+pub(crate) const HOOKS: [&str; 3] = ["SessionStart", "UserPromptSubmit", "Stop"];
+
 /// Where the programs are.
 pub(crate) struct Agents {
     bin: PathBuf,
 }
 
 impl Agents {
+    /// Whether these versions of both programs are in `cache`.
+    pub(crate) fn are_installed(cache: &Path) -> bool {
+        std::fs::read_to_string(cache.join(STAMP)).is_ok_and(|found| found == wanted())
+    }
+
     /// Installs both programs into `cache`, unless these versions are there already.
     pub(crate) fn install(cache: &Path) -> Result<Self> {
         let bin = cache.join("node_modules/.bin");
-        let stamp = cache.join("installed");
-        let wanted = format!("{CODEX}\n{PI}\n");
-        if std::fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+        if Self::are_installed(cache) {
             return Ok(Self { bin });
         }
         std::fs::create_dir_all(cache)?;
@@ -52,9 +60,13 @@ impl Agents {
         shell::run(&mut command, cache, Duration::from_secs(600))?
             .ok()
             .context("npm install")?;
-        std::fs::write(&stamp, wanted)?;
+        std::fs::write(cache.join(STAMP), wanted())?;
         Ok(Self { bin })
     }
+}
+
+fn wanted() -> String {
+    format!("{CODEX}\n{PI}\n")
 }
 
 /// A computer of its own for one run: a folder with a home and a place for temporary files.
@@ -161,6 +173,23 @@ wire_api = "responses"
         Ok(())
     }
 
+    /// Makes Codex call `program` at the events of [`HOOKS`].
+    pub(crate) fn hook(&self, program: &Path) -> Result<()> {
+        let program = program.to_str().context("a path that is not text")?;
+        ensure!(!program.contains('\''), "a quote in the path {program}");
+        let entry = |event: &&str| {
+            let command = format!("'{program}' hook codex {event}");
+            let hook = json!({"type": "command", "command": command, "timeout": 10});
+            (
+                (*event).to_owned(),
+                json!([{"matcher": "", "hooks": [hook]}]),
+            )
+        };
+        let hooks: serde_json::Map<_, _> = HOOKS.iter().map(entry).collect();
+        let text = json!({"hooks": hooks}).to_string();
+        Ok(std::fs::write(self.home().join(".codex/hooks.json"), text)?)
+    }
+
     /// One prompt to Codex, in a new session or in the one named by `session`.
     pub(crate) fn codex(
         &self,
@@ -241,4 +270,12 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The id of a Codex session, which ends the name of its file.
+pub(crate) fn codex_id(session: &Path) -> Result<String> {
+    let stem = session.file_stem().and_then(|stem| stem.to_str());
+    let stem = stem.context("a session file without a name")?;
+    let from = stem.len().saturating_sub(36);
+    Ok(stem.get(from..).unwrap_or(stem).to_owned())
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::live::agents::{Agents, Continued, Stage};
+use crate::live::agents::{self, Agents, Continued, Stage};
 use crate::live::model::Model;
 use crate::workspace;
 use story::{Program, Story};
@@ -48,7 +48,7 @@ fn play(agents: &Agents, stage: &Stage, story: &Story) -> Result<PathBuf> {
         let finished = match story.program {
             Program::Codex if number == 0 => stage.codex(agents, &folder, None, prompt),
             Program::Codex => {
-                let session = codex_id(&stage.codex_session()?)?;
+                let session = agents::codex_id(&stage.codex_session()?)?;
                 stage.codex(agents, &folder, Some(&session), prompt)
             }
             Program::Pi if number == 0 => stage.pi(agents, &folder, Continued::No, prompt),
@@ -61,14 +61,6 @@ fn play(agents: &Agents, stage: &Stage, story: &Story) -> Result<PathBuf> {
         Program::Codex => stage.codex_session(),
         Program::Pi => stage.pi_session(),
     }
-}
-
-/// The session's id, which ends the name of its file.
-fn codex_id(session: &Path) -> Result<String> {
-    let stem = session.file_stem().and_then(|stem| stem.to_str());
-    let stem = stem.context("a session file without a name")?;
-    let from = stem.len().saturating_sub(36);
-    Ok(stem.get(from..).unwrap_or(stem).to_owned())
 }
 
 fn first_commit(stage: &Stage, folder: &Path) -> Result<()> {

@@ -90,9 +90,10 @@ impl Model {
         format!("http://{}/v1", self.address)
     }
 
-    /// Adds answers to the script, and the summaries that it gives when a program compacts.
+    /// Starts another script: the answers, and the summaries for a program that compacts. What was left of the one before
+    /// is dropped, so that a run that went wrong does not spoil the next.
     pub(crate) fn play(&self, steps: Vec<Step>, summaries: Vec<String>) {
-        lock(&self.state).script.add(steps, summaries);
+        lock(&self.state).script = script::Script::new(steps, summaries);
     }
 
     /// Every request so far, oldest first.
@@ -198,4 +199,46 @@ fn next_answer(state: &Mutex<State>, is_chat: bool, body: Value) -> Result<Answe
         step,
         usage,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// What the model answers to `body`, as the bytes on the wire.
+    fn ask(model: &Model, path: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(model.address).unwrap();
+        let length = body.len();
+        write!(
+            stream,
+            "POST /v1/{path} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn both_protocols_follow_the_script_and_requests_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = Model::start(&folder.path().join("log")).unwrap();
+        let step = Step::say("안녕")
+            .call("one", json!({"a": 1}))
+            .call("two", json!({}));
+        model.play(vec![step.clone(), step], vec!["a summary".to_owned()]);
+        let chat = ask(&model, "chat/completions", r#"{"messages":[]}"#);
+        assert!(chat.contains("안녕") && chat.contains("call_1_1") && chat.ends_with("[DONE]\n\n"));
+        let compacting = r#"{"input":[{"text":"CONTEXT CHECKPOINT COMPACTION"}]}"#;
+        assert!(ask(&model, "responses", compacting).contains("a summary"));
+        assert!(model.finished().is_err());
+        let responses = ask(&model, "responses", r#"{"input":[]}"#);
+        assert!(responses.contains("안녕") && responses.contains("call_3_1"));
+        model.finished().unwrap();
+        assert_eq!(model.requests().len(), 3);
+        ask(&model, "responses", r#"{"input":[]}"#);
+        assert!(model.finished().is_err());
+    }
 }

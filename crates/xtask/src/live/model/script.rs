@@ -58,10 +58,12 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// Puts more answers behind those that are waiting.
-    pub(super) fn add(&mut self, steps: Vec<Step>, summaries: Vec<String>) {
-        self.steps.extend(steps);
-        self.summaries.extend(summaries);
+    /// A script of these answers and summaries.
+    pub(super) fn new(steps: Vec<Step>, summaries: Vec<String>) -> Self {
+        Self {
+            steps: steps.into(),
+            summaries: summaries.into(),
+        }
     }
 
     /// The next answer, if the script has one.
