@@ -1,10 +1,11 @@
-//! Checks and chores of the repository: `cargo xtask live`, `cargo xtask record`.
+//! Checks and chores of the repository: `cargo xtask ci`, `cargo xtask live`, `cargo xtask record`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "this is a surface: what it says is for people"
 )]
 
+mod ci;
 mod live;
 mod record;
 mod shell;
@@ -23,6 +24,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
+    /// Check everything that must hold before a change is taken.
+    Ci,
     /// Try the real agent programs and the real sayso together, against a scripted model.
     Live {
         /// The program to try; built here when it is not given.
@@ -35,6 +38,7 @@ enum Chore {
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().chore {
+        Chore::Ci => ci::ci(),
         Chore::Live { sayso } => live::live(sayso),
         Chore::Record => record::record(),
     }
