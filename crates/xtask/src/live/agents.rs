@@ -33,6 +33,10 @@ pub(crate) fn npm_answers(logs: &Path) -> Result<(), String> {
 /// The events of Codex that call the program under test.
 pub(crate) const HOOKS: [&str; 3] = ["SessionStart", "UserPromptSubmit", "Stop"];
 
+/// Tokens of four bytes that one hook may add to the context. Codex's own default of 2,500 cuts the middle out of a
+/// whole Korean quote: 4,000 characters are 12,000 bytes.
+const CONTEXT_LIMIT: u32 = 20_000;
+
 /// Where the programs are.
 pub(crate) struct Agents {
     bin: PathBuf,
@@ -179,7 +183,10 @@ wire_api = "responses"
         ensure!(!program.contains('\''), "a quote in the path {program}");
         let entry = |event: &&str| {
             let command = format!("'{program}' hook codex {event}");
-            let hook = json!({"type": "command", "command": command, "timeout": 10});
+            let hook = json!({
+                "type": "command", "command": command, "timeout": 10,
+                "additionalContextLimit": CONTEXT_LIMIT,
+            });
             (
                 (*event).to_owned(),
                 json!([{"matcher": "", "hooks": [hook]}]),

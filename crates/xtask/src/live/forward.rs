@@ -35,6 +35,10 @@ struct Known {
     address: String,
 }
 
+/// Korean that is repeated until the quote has to be cut: it has three bytes a character, and limits that count bytes
+/// show themselves.
+const KOREAN: &str = "부두에서 기다리는 사람은 화면보다 종이를 먼저 믿습니다. ";
+
 impl Forward<'_> {
     /// Runs all checks; a check that needs what an earlier one failed to give is left out.
     pub(super) fn run(&self, report: &mut Report) -> Option<()> {
@@ -90,7 +94,7 @@ impl Forward<'_> {
     /// Lets pi say something long and awkward, imports the session, and finds that turn.
     fn import_pi(&self) -> Result<TurnLine> {
         let plan = record::long_text("plan.md")?;
-        let text = format!("{HOSTILE}{plan}");
+        let text = format!("{HOSTILE}{}{plan}", KOREAN.repeat(150));
         let folder = self.stage.project("harbour")?;
         self.model.play(
             vec![
