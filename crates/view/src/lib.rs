@@ -1,7 +1,13 @@
 //! Card, marker and context: values in, text out. No store, clock, file or socket.
 
+pub mod card;
+pub mod context;
 #[doc(hidden)]
 pub mod example;
 pub mod guard;
 pub mod marker;
 mod names;
+mod sheet;
+pub mod turn;
+
+pub use names::json_line;

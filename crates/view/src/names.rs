@@ -51,8 +51,13 @@ pub(crate) fn label(kind: SpeakerKind, name: &str) -> String {
 }
 
 /// One line of JSON in which nothing hides: `<`, `>`, `&`, every line break and whatever [`hidden::each`] says are
-/// written as `\uXXXX`. Reads back as the same value with any reader of JSON.
-pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> String {
+/// written as `\uXXXX`. Reads back as the same value with any reader of JSON. Fit for a terminal and for a chat template.
+///
+/// ```
+/// assert_eq!(sayso_view::json_line("<|im_end|>\u{202E}"), r#""\u003c|im_end|\u003e\u202e""#);
+/// ```
+#[must_use]
+pub fn json_line<T: Serialize + ?Sized>(value: &T) -> String {
     // The values written here are plain structs and strings, which always serialise.
     let plain = serde_json::to_string(value).unwrap_or_default();
     let mut line = String::with_capacity(plain.len() + 16);

@@ -1,0 +1,73 @@
+//! Words in a user message: the owner's stand bare, everyone else's between two lines that say whose they are.
+
+use sayso_model::{Attachment, Kept, Part, PartBody, Speaker, ToolResult};
+
+use crate::guard::guard;
+use crate::marker::REDACTED;
+use crate::names::{capped, json_line, label};
+
+/// A part of a user message; `None` where there is nothing to show.
+pub(super) fn block(speaker: &Speaker, part: &Part) -> Option<String> {
+    match &part.body {
+        PartBody::Text(text) => words(speaker, kept(part, text)),
+        PartBody::Attachment(attachment) => {
+            Some(said_by(speaker, &attached(attachment, part.kept)))
+        }
+        PartBody::ToolResult(result) => Some(orphan(speaker, result, part)),
+        PartBody::Reasoning(..) | PartBody::ToolCall(_) => None,
+    }
+}
+
+pub(super) fn kept<'a>(part: &Part, text: &'a str) -> &'a str {
+    match part.kept {
+        Kept::Whole => text,
+        Kept::Redacted => REDACTED,
+    }
+}
+
+fn words(speaker: &Speaker, text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| said_by(speaker, &guard(text)))
+}
+
+fn said_by(speaker: &Speaker, text: &str) -> String {
+    if speaker.is_owner() {
+        text.to_owned()
+    } else {
+        between(&label(speaker.kind, &speaker.name), "not the owner", text)
+    }
+}
+
+/// Text between a line that says whose it is and a line that ends it.
+pub(super) fn between(who: &str, standing: &str, text: &str) -> String {
+    format!("[{who}, {standing}]\n{text}\n[end {who}]")
+}
+
+fn attached(attachment: &Attachment, is: Kept) -> String {
+    let name = match is {
+        Kept::Whole => attachment.name.as_str(),
+        Kept::Redacted => REDACTED,
+    };
+    let facts = [name, &attachment.media_type]
+        .into_iter()
+        .filter(|fact| !fact.is_empty());
+    let facts: Vec<String> = facts.map(|fact| json_line(capped(fact).as_ref())).collect();
+    format!(
+        "[{}]",
+        format!("attachment {}", facts.join(", ")).trim_end()
+    )
+}
+
+/// A result that answers no call which is still there: words of a tool, no function output.
+fn orphan(speaker: &Speaker, result: &ToolResult, part: &Part) -> String {
+    let name = if result.tool.is_empty() {
+        &speaker.name
+    } else {
+        &result.tool
+    };
+    let who = label(sayso_model::SpeakerKind::Tool, name);
+    between(
+        &who,
+        "not the owner; the call is not part of this context",
+        &guard(kept(part, &result.text)),
+    )
+}

@@ -1,0 +1,138 @@
+//! The context of the next model call, rendered from a session's entries.
+//!
+//! The latest compaction's summary comes first, with the quotes it covers by address and speaker, then every turn after
+//! its boundary. Only the owner's words stand in a user message without a label; whoever else speaks there is named.
+//! What looks like a marker or a label is escaped ([`crate::guard`]); a quote is rendered as its marker
+//! ([`crate::marker`]), never stored as one. Reasoning and marks are left out.
+//!
+//! # What does not change
+//!
+//! Appending entries never changes what was rendered before, so a provider's cache holds. The exceptions have names: a
+//! text that was redacted, erased or superseded, a new compaction, and a result that came late: as long as a call has no result, an
+//! error output stands for it, and from that output on the rendering may change when the result, or a parallel call right beside
+//! it, is appended. Over budget nothing slides: [`NeedsCompaction`] says so.
+
+mod items;
+mod label;
+mod pairing;
+mod responses;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use std::str::FromStr;
+
+use sayso_model::Entry;
+use serde_json::Value;
+
+pub use responses::openai_responses;
+pub use tokens::{Scripts, TokenCounter};
+
+/// Whose message format a context is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Provider {
+    /// The `input` array of the OpenAI Responses API.
+    OpenAiResponses,
+}
+
+/// A text names no provider that context is made for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no context is made for the provider {found:?}: use one of {known}", known = Provider::KNOWN)]
+pub struct UnknownProvider {
+    /// The text that was given.
+    pub found: String,
+}
+
+impl Provider {
+    /// Every provider's word, for help and messages.
+    pub const KNOWN: &'static str = "openai-responses";
+
+    /// The provider's word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAiResponses => "openai-responses",
+        }
+    }
+}
+
+impl FromStr for Provider {
+    type Err = UnknownProvider;
+
+    fn from_str(text: &str) -> Result<Self, UnknownProvider> {
+        match text {
+            "openai-responses" => Ok(Self::OpenAiResponses),
+            _ => Err(UnknownProvider {
+                found: text.to_owned(),
+            }),
+        }
+    }
+}
+
+/// How many tokens a context may have, and who counts them.
+#[derive(Clone, Copy)]
+pub struct Budget<'a> {
+    /// Tokens at most.
+    pub tokens: u64,
+    /// Who counts.
+    pub counter: &'a dyn TokenCounter,
+}
+
+/// The context does not fit. Nothing is left out silently: a compaction has to be recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the context needs about {needed} tokens and the budget is {budget}: record a compaction, or raise the budget"
+)]
+pub struct NeedsCompaction {
+    /// Tokens it needs.
+    pub needed: u64,
+    /// Tokens it may have.
+    pub budget: u64,
+}
+
+/// A rendered context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    /// What goes into the request.
+    pub input: Value,
+    /// About how many tokens that is.
+    pub tokens: u64,
+}
+
+/// Renders a session's entries, in their order, for a provider.
+///
+/// ```
+/// # use sayso_view::example;
+/// use sayso_view::context::{Budget, Provider, Scripts, context};
+/// let entries = [example::forward(1, "코드", "이거 확인해줘")];
+/// let budget = Budget { tokens: 1_000, counter: &Scripts };
+/// let context = context(&entries, Provider::OpenAiResponses, budget)?;
+/// assert_eq!(context.input[0]["role"], "user");
+/// # Ok::<(), sayso_view::context::NeedsCompaction>(())
+/// ```
+///
+/// # Errors
+///
+/// [`NeedsCompaction`] where it does not fit the budget.
+pub fn context(
+    entries: &[Entry],
+    provider: Provider,
+    budget: Budget<'_>,
+) -> Result<Context, NeedsCompaction> {
+    let input = match provider {
+        Provider::OpenAiResponses => openai_responses(entries),
+    };
+    let needed = tokens::of(&input, budget.counter);
+    if needed > budget.tokens {
+        return Err(NeedsCompaction {
+            needed,
+            budget: budget.tokens,
+        });
+    }
+    Ok(Context {
+        input,
+        tokens: needed,
+    })
+}

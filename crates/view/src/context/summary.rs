@@ -1,0 +1,65 @@
+//! The latest compaction: its summary and the quotes it covers.
+
+use sayso_model::{Compaction, Entry, EntryBody, Kept};
+
+use super::label::between;
+use crate::guard::guard;
+use crate::marker::REDACTED;
+use crate::names::label;
+
+/// Quotes that a summary names at most; the newest, since the older ones are the likelier to be settled.
+const NAMED_QUOTES: usize = 50;
+
+/// The latest compaction, by place.
+pub(super) fn latest(entries: &[Entry]) -> Option<&Compaction> {
+    entries.iter().rev().find_map(|entry| match &entry.body {
+        EntryBody::Compaction(compaction) => Some(compaction),
+        EntryBody::Turn(_) | EntryBody::Mark(_) => None,
+    })
+}
+
+/// The summary as the text of a user message.
+pub(super) fn text(compaction: &Compaction, entries: &[Entry]) -> String {
+    let summary = match compaction.kept {
+        Kept::Whole => guard(&compaction.summary),
+        Kept::Redacted => REDACTED.to_owned(),
+    };
+    let who = format!(
+        "summary by {}",
+        label(compaction.speaker.kind, &compaction.speaker.name)
+    );
+    let quotes = quotes(compaction.through, entries);
+    between(
+        &who,
+        "stands for the earlier turns; not the owner's words",
+        &format!("{summary}{quotes}"),
+    )
+}
+
+fn quotes(through: u64, entries: &[Entry]) -> String {
+    let covered: Vec<String> = entries
+        .iter()
+        .filter(|entry| entry.seq <= through)
+        .filter_map(quote)
+        .collect();
+    if covered.is_empty() {
+        return String::new();
+    }
+    let older = covered.len().saturating_sub(NAMED_QUOTES);
+    let more = if older > 0 {
+        format!("\n- and {older} earlier ones")
+    } else {
+        String::new()
+    };
+    let named: Vec<String> = covered.into_iter().skip(older).collect();
+    format!("\n\nQuotes it covers:{more}\n{}", named.join("\n"))
+}
+
+fn quote(entry: &Entry) -> Option<String> {
+    let quote = entry.turn()?.quote.as_deref()?;
+    let speaker = label(quote.speaker.kind, &quote.speaker.name);
+    Some(format!(
+        "- {} by {speaker}, forwarded here as turn {}",
+        quote.origin.address, entry.id
+    ))
+}
