@@ -11,6 +11,7 @@ pub mod hidden;
 pub mod id;
 pub mod limits;
 pub mod quote;
+pub mod row;
 pub mod said;
 pub mod speaker;
 pub mod take;

@@ -34,6 +34,12 @@ pub enum StoreError {
         #[source]
         cause: Cause,
     },
+    /// There is no file, and none was to be made.
+    #[error("there is no ledger at {}: write something first, or choose another with --ledger", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is something else.
     #[error("{} is not a Sayso ledger: choose another file with --ledger", path.display())]
     NotALedger {

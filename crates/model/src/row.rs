@@ -1,0 +1,110 @@
+//! The digests of rows that stand outside every chain, beside [`crate::form::project_row`] and
+//! [`crate::form::speaker_row`]. A digest goes with its row, so it keeps nothing that the row does not.
+
+use crate::canon::{Digest, Form};
+use crate::id::{EntryId, OutputId, ProjectId, SessionId};
+use crate::said::UtcMs;
+
+/// What a session's row holds besides its beginning.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionRow {
+    /// The hash of its beginning, see [`crate::form::genesis`].
+    pub genesis: Digest,
+    /// The project it is in now.
+    pub project: ProjectId,
+    /// The commitment to its title as it is now.
+    pub title: Digest,
+    /// Whether it is closed.
+    pub closed: bool,
+    /// Its turns.
+    pub turns: u64,
+    /// The place of its last entry.
+    pub last_seq: u64,
+    /// The hash of its last entry, or of its beginning.
+    pub head: Digest,
+    /// When its last turn was said or recorded.
+    pub last_at: Option<UtcMs>,
+}
+
+/// The digest of a session's row (domain `sayso.session_row.v1`).
+#[must_use]
+pub fn session(row: &SessionRow) -> Digest {
+    Form::new("sayso.session_row.v1")
+        .field(1, &row.genesis.0)
+        .field(2, &row.project.to_bytes())
+        .field(3, &row.title.0)
+        .number(4, row.closed)
+        .number(5, row.turns)
+        .number(6, row.last_seq)
+        .field(7, &row.head.0)
+        .option(8, row.last_at, |f, tag, at| f.number(tag, at.0))
+        .hash()
+}
+
+/// The digest of the row of a project's alias (domain `sayso.project_alias.v1`).
+#[must_use]
+pub fn project_alias(project: ProjectId, kind: &str, value: &str) -> Digest {
+    Form::new("sayso.project_alias.v1")
+        .field(1, &project.to_bytes())
+        .field(2, kind.as_bytes())
+        .field(3, value.as_bytes())
+        .hash()
+}
+
+/// The digest of the row of a session's alias (domain `sayso.session_alias.v1`).
+#[must_use]
+pub fn session_alias(project: ProjectId, session: SessionId, kind: &str, value: &str) -> Digest {
+    Form::new("sayso.session_alias.v1")
+        .field(1, &project.to_bytes())
+        .field(2, &session.to_bytes())
+        .field(3, kind.as_bytes())
+        .field(4, value.as_bytes())
+        .hash()
+}
+
+/// The digest of the row of an idempotency key (domain `sayso.key.v1`), over the commitment to the content it stands for.
+#[must_use]
+pub fn key(session: SessionId, kind: &str, key: &str, content: Digest, entry: EntryId) -> Digest {
+    Form::new("sayso.key.v1")
+        .field(1, &session.to_bytes())
+        .field(2, kind.as_bytes())
+        .field(3, key.as_bytes())
+        .field(4, &content.0)
+        .field(5, &entry.to_bytes())
+        .hash()
+}
+
+/// What an output's rows hold.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputRow<'a> {
+    /// Its id.
+    pub id: OutputId,
+    /// The session whose tool produced it.
+    pub session: SessionId,
+    /// The tool's name.
+    pub tool: &'a str,
+    /// The word for whether all of it is there.
+    pub state: &'a str,
+    /// The exit code, where known.
+    pub exit: Option<i32>,
+    /// When it was recorded.
+    pub recorded_at: UtcMs,
+    /// Its streams in order: the word, the hash of the bytes, their number.
+    pub streams: &'a [(&'a str, Digest, u64)],
+}
+
+/// The digest of an output's rows (domain `sayso.output.v1`).
+#[must_use]
+pub fn output(row: &OutputRow<'_>) -> Digest {
+    Form::new("sayso.output.v1")
+        .field(1, &row.id.to_bytes())
+        .field(2, &row.session.to_bytes())
+        .field(3, row.tool.as_bytes())
+        .field(4, row.state.as_bytes())
+        .option(5, row.exit, |f, tag, exit| f.number(tag, exit))
+        .number(6, row.recorded_at.0)
+        .list(7, row.streams, |f, (kind, hash, bytes)| {
+            f.field(8, kind.as_bytes()).field(9, &hash.0).number(10, *bytes)
+        })
+        .hash()
+}

@@ -1,0 +1,116 @@
+//! What goes wrong inside the backend, and which of the contract's errors it becomes.
+
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+use sayso_store::{Refusal, StoreError};
+
+/// An error on its way out. The driver's errors stay untyped until the edge, where the path is known.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The driver's.
+    Sql(rusqlite::Error),
+    /// The driver's, from `COMMIT` itself.
+    Commit(rusqlite::Error),
+    /// A command cannot be applied.
+    Refused(Refusal),
+    /// A stored row is not what was written.
+    Damaged(String),
+    /// The file is something else.
+    NotALedger,
+    /// Already one of the contract's.
+    Store(StoreError),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Fault {
+    /// The contract's error.
+    pub(crate) fn at(self, path: &Path, context: &'static str) -> StoreError {
+        match self {
+            Self::Sql(error) => sql(error, path, context),
+            Self::Commit(error) => commit(error, path, context),
+            // A batch wraps its refusals with the command's index; nothing else refuses.
+            Self::Refused(refusal) => StoreError::Refused { index: 0, refusal },
+            Self::Damaged(what) => StoreError::Damaged { what, cause: None },
+            Self::NotALedger => StoreError::NotALedger { path: path.to_owned() },
+            Self::Store(error) => error,
+        }
+    }
+}
+
+fn sql(error: rusqlite::Error, path: &Path, context: &'static str) -> StoreError {
+    use rusqlite::Error as E;
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy(Box::new(error)),
+        Some(ErrorCode::DiskFull) => StoreError::Full(Box::new(error)),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            StoreError::Denied { path: path.to_owned(), cause: Box::new(error) }
+        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(error),
+        None if matches!(error, E::InvalidColumnType(..) | E::Utf8Error(..)) => damaged(error),
+        _ => StoreError::Storage { context, cause: Box::new(error) },
+    }
+}
+
+fn damaged(error: rusqlite::Error) -> StoreError {
+    StoreError::Damaged { what: "the database file is malformed".to_owned(), cause: Some(Box::new(error)) }
+}
+
+/// A commit that was refused a lock or found the disk full wrote no commit record; after anything else one may be there.
+fn commit(error: rusqlite::Error, path: &Path, context: &'static str) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::DiskFull) => {
+            sql(error, path, context)
+        }
+        _ => StoreError::CommitUnknown(Box::new(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    fn failure(code: i32) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
+    }
+
+    #[test]
+    fn each_failure_becomes_the_error_that_names_the_decision() {
+        let path = Path::new("l.sayso");
+        let of = |code| Fault::Sql(failure(code)).at(path, "testing");
+        assert!(matches!(of(ffi::SQLITE_BUSY), StoreError::Busy(_)));
+        assert!(matches!(of(ffi::SQLITE_BUSY_SNAPSHOT), StoreError::Busy(_)));
+        assert!(matches!(of(ffi::SQLITE_FULL), StoreError::Full(_)));
+        assert!(matches!(of(ffi::SQLITE_READONLY), StoreError::Denied { .. }));
+        assert!(matches!(of(ffi::SQLITE_CANTOPEN), StoreError::Denied { .. }));
+        assert!(matches!(of(ffi::SQLITE_CORRUPT), StoreError::Damaged { .. }));
+        assert!(matches!(of(ffi::SQLITE_IOERR_READ), StoreError::Storage { .. }));
+    }
+
+    #[test]
+    fn only_a_commit_that_may_have_happened_is_unknown() {
+        let path = Path::new("l.sayso");
+        let of = |code| Fault::Commit(failure(code)).at(path, "committing");
+        assert!(matches!(of(ffi::SQLITE_IOERR_FSYNC), StoreError::CommitUnknown(_)));
+        assert!(matches!(of(ffi::SQLITE_BUSY), StoreError::Busy(_)));
+        assert!(matches!(of(ffi::SQLITE_FULL), StoreError::Full(_)));
+    }
+}

@@ -1,0 +1,167 @@
+//! Opening a file: making it, telling it from others, bringing its schema up to date.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::{Connection, FileControl, OpenFlags};
+use sayso_model::LedgerId;
+use sayso_schema::{SQLITE, SQLITE_APPLICATION_ID};
+use sayso_store::StoreError;
+
+use crate::busy;
+use crate::cells::{one, run};
+use crate::fault::Fault;
+use crate::options::{Create, Durability, Options};
+use crate::tx::Tx;
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Writer,
+    Reader,
+}
+
+/// Opens the file for writing, made and migrated where needed, and reads the ledger's id.
+pub(crate) fn ledger(path: &Path, options: &Options) -> Result<(Connection, LedgerId), StoreError> {
+    make_file(path, options.create)?;
+    let open = || {
+        let conn = connect(path, options, Role::Writer)?;
+        if version(&conn)? < newest() {
+            migrate(&conn, options)?;
+        }
+        let ledger = one(&conn, ("meta", "SELECT ledger FROM meta"), [], |c| c.parse())?;
+        Ok((conn, ledger.ok_or_else(|| Fault::Damaged("the ledger has no id".to_owned()))?))
+    };
+    open().map_err(|fault: Fault| fault.at(path, "opening the ledger"))
+}
+
+/// One more connection to a ledger.
+pub(crate) fn connect(path: &Path, options: &Options, role: Role) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_handler(Some(busy::until(options.wait)))?;
+    conn.set_prepared_statement_cache_capacity(128);
+    // Looks before it touches: a file of another program must stay as it is.
+    version(&conn)?;
+    configure(&mut conn, options)?;
+    if role == Role::Reader {
+        conn.pragma_update(None, "query_only", true)?;
+    }
+    Ok(conn)
+}
+
+fn configure(conn: &mut Connection, options: &Options) -> Result<(), Fault> {
+    // Before anything is written: what is deleted later must not stay readable in free pages.
+    conn.pragma_update(None, "secure_delete", true)?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    let mode = busy::retry(options.wait, || {
+        conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
+    })?;
+    if mode != "wal" {
+        let cause = io::Error::other("the file system does not allow a write-ahead log");
+        return Err(StoreError::Storage { context: "opening the ledger", cause: Box::new(cause) }.into());
+    }
+    conn.pragma_update(
+        None,
+        "synchronous",
+        match options.durability {
+            Durability::Full => "FULL",
+            Durability::Normal => "NORMAL",
+        },
+    )?;
+    // A log that has grown once is kept: overwriting it costs half of extending a new one.
+    conn.pragma_update_and_check(None, "journal_size_limit", -1, |_| Ok(()))?;
+    conn.file_control(None::<&str>, FileControl::PersistWal(&mut 1))?;
+    // Sorting must not leave texts in temporary files.
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(())
+}
+
+/// The ledger's schema; 0 for a file that is still empty.
+fn version(conn: &Connection) -> Result<u32, Fault> {
+    let application: i32 = pragma(conn, "application_id")?;
+    let version: u32 = pragma(conn, "user_version")?;
+    match (application, version) {
+        (SQLITE_APPLICATION_ID, found) if found > newest() => {
+            Err(StoreError::Future { found, known: newest() }.into())
+        }
+        (SQLITE_APPLICATION_ID, version) => Ok(version),
+        (0, 0) if is_empty(conn)? => Ok(0),
+        _ => Err(Fault::NotALedger),
+    }
+}
+
+fn pragma<T: rusqlite::types::FromSql>(conn: &Connection, name: &str) -> Result<T, Fault> {
+    conn.pragma_query_value(None, name, |row| row.get(0)).map_err(foreign)
+}
+
+fn is_empty(conn: &Connection) -> Result<bool, Fault> {
+    let any = conn.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get::<_, bool>(0));
+    any.map(|any| !any).map_err(foreign)
+}
+
+/// At the door, what is no database is no ledger.
+fn foreign(error: rusqlite::Error) -> Fault {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => Fault::NotALedger,
+        _ => Fault::Sql(error),
+    }
+}
+
+fn newest() -> u32 {
+    SQLITE.last().map_or(0, |step| step.number)
+}
+
+fn migrate(conn: &Connection, options: &Options) -> Result<(), Fault> {
+    let tx = Tx::write(conn)?;
+    // Asked again under the lock: another process may have done it meanwhile.
+    let found = version(conn)?;
+    for step in SQLITE.iter().filter(|step| step.number > found) {
+        conn.execute_batch(step.sql)?;
+        conn.pragma_update(None, "user_version", step.number)?;
+    }
+    if found == 0 {
+        conn.pragma_update(None, "application_id", SQLITE_APPLICATION_ID)?;
+        let sql = "INSERT INTO meta (one, ledger, created_at) VALUES (1, ?1, ?2)";
+        run(conn, sql, (options.ledger.to_string(), options.created_at.0))?;
+    }
+    tx.commit()
+}
+
+fn make_file(path: &Path, create: Create) -> Result<(), StoreError> {
+    let denied = |cause: io::Error| StoreError::Denied { path: path.to_owned(), cause: Box::new(cause) };
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(()),
+        Ok(_) => Err(StoreError::NotALedger { path: path.to_owned() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && create == Create::Never => {
+            Err(StoreError::Missing { path: path.to_owned() })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            make_private(path).or_else(already_there).map_err(denied)
+        }
+        Err(error) => Err(denied(error)),
+    }
+}
+
+/// Two programs may make the file at once.
+fn already_there(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
+}
+
+/// Makes the file, and its folder where there is none, for the owner alone.
+fn make_private(path: &Path) -> io::Result<()> {
+    let mut folder = std::fs::DirBuilder::new();
+    folder.recursive(true);
+    let mut file = std::fs::OpenOptions::new();
+    file.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        folder.mode(0o700);
+        file.mode(0o600);
+    }
+    if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        folder.create(parent)?;
+    }
+    file.open(path).map(|_| ())
+}

@@ -1,0 +1,140 @@
+//! What hangs on an entry besides its parts: the quote of a forward, the summary of a compaction, a mark.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, ToSql};
+use sayso_model::{Digest, Hop, Mark, Origin, Quote, Span, SpeakerId, UtcMs};
+
+use super::load::Selection;
+use crate::cells::{Broken, Cells, Next, Sealed, all, each};
+use crate::fault::Fault;
+use crate::rows::Speakers;
+
+/// A quote that was read, its texts opened.
+pub(crate) struct QuoteRow {
+    pub(crate) quote: Quote,
+    pub(crate) state: String,
+    pub(crate) commitments: Vec<Digest>,
+    /// Whether one of the texts is not what was written.
+    pub(crate) broken: bool,
+}
+
+/// The quotes of a selection, by entry.
+pub(crate) fn quotes(
+    conn: &Connection,
+    selection: &Selection,
+    params: &[&dyn ToSql],
+    speakers: &mut Speakers,
+) -> Result<HashMap<i64, QuoteRow>, Fault> {
+    let mut found = HashMap::new();
+    each(conn, ("quote", selection.quotes), params, |c| {
+        let no = c.int()?;
+        found.insert(no, quote(conn, c, speakers)?);
+        Ok(Next::Row)
+    })?;
+    each(conn, ("hop", selection.hops), params, |c| {
+        let (no, address, by) = (c.int()?, c.parse()?, c.parse()?);
+        let hop = Hop { address, by: speakers.named(conn, by)?, at: UtcMs(c.int()?) };
+        if let Some(row) = found.get_mut(&no) {
+            row.quote.hops.push(hop);
+        }
+        Ok(Next::Row)
+    })?;
+    Ok(found)
+}
+
+fn quote(conn: &Connection, c: &mut Cells<'_>, speakers: &mut Speakers) -> Result<QuoteRow, Fault> {
+    let mut by = |id: SpeakerId| speakers.named(conn, id);
+    let state = c.text()?;
+    let origin = Origin { address: c.parse()?, session_kind: c.parse()?, channel: c.text_opt()? };
+    let span = span(c)?;
+    let (speaker, said_at) = (by(c.parse()?)?, c.said_at()?);
+    let (kept, total, cut, open_fence) = (c.number()?, c.number()?, c.parse()?, c.flag()?);
+    let (nested, forwarded_by) = (c.parse_opt()?, by(c.parse()?)?);
+    let (forwarded_at, source) = (UtcMs(c.int()?), c.digest()?);
+    let mut texts = Texts::default();
+    let text = texts.open(Some(c.sealed()?)).unwrap_or_default();
+    let project_title = texts.open(c.sealed_opt()?);
+    let session_title = texts.open(c.sealed_opt()?);
+    let quote = Quote {
+        origin,
+        span,
+        speaker,
+        said_at,
+        project_title,
+        session_title,
+        text,
+        kept,
+        total,
+        cut,
+        open_fence,
+        hops: Vec::new(),
+        nested,
+        forwarded_by,
+        forwarded_at,
+        source,
+    };
+    Ok(QuoteRow { quote, state, commitments: texts.commitments, broken: texts.broken })
+}
+
+fn span(c: &mut Cells<'_>) -> Result<Option<Span>, Fault> {
+    match (c.number_opt()?, c.number_opt()?) {
+        (Some(start), Some(len)) => {
+            let span = Span::new(start, len);
+            span.map(Some).map_err(|_| Fault::Damaged("a quote's span is empty".to_owned()))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Opens the texts of one row in turn and keeps their commitments.
+#[derive(Default)]
+struct Texts {
+    commitments: Vec<Digest>,
+    broken: bool,
+}
+
+impl Texts {
+    /// A redacted text is empty, not absent: its commitment still stands in the chain.
+    fn open(&mut self, text: Option<Sealed>) -> Option<String> {
+        let text = text?;
+        self.commitments.push(text.commitment);
+        match text.open() {
+            Ok(text) => Some(text.unwrap_or_default()),
+            Err(Broken) => {
+                self.broken = true;
+                Some(String::new())
+            }
+        }
+    }
+}
+
+/// A compaction's boundary and summary.
+pub(crate) type CompactionRow = (u64, Sealed);
+
+/// The compactions of a selection, by entry.
+pub(crate) fn compactions(
+    conn: &Connection,
+    selection: &Selection,
+    params: &[&dyn ToSql],
+) -> Result<HashMap<i64, CompactionRow>, Fault> {
+    let rows = all(conn, ("compaction", selection.compactions), params, |c| {
+        Ok((c.int()?, (c.number()?, c.sealed()?)))
+    })?;
+    Ok(rows.into_iter().collect())
+}
+
+/// The marks of a selection, by entry.
+pub(crate) fn marks(
+    conn: &Connection,
+    selection: &Selection,
+    params: &[&dyn ToSql],
+) -> Result<HashMap<i64, Mark>, Fault> {
+    let rows = all(conn, ("mark", selection.marks), params, |c| Ok((c.int()?, mark(c)?)))?;
+    Ok(rows.into_iter().collect())
+}
+
+/// Three columns: kind, target, route.
+pub(crate) fn mark(c: &mut Cells<'_>) -> Result<Mark, Fault> {
+    Ok(Mark { kind: c.parse()?, of: c.parse_opt()?, route: c.text()? })
+}

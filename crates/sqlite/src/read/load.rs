@@ -1,0 +1,286 @@
+//! Loading entries: one statement for entries and parts together, and one for each sort of child that occurs.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, ToSql};
+use sayso_model::{
+    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, Part, ProjectId, SaidAt, SessionId,
+    SpeakerId, Turn, UtcMs,
+};
+
+use super::child::{self, CompactionRow, QuoteRow};
+use super::part::{PartRow, kept};
+use crate::cells::{Broken, Cells, Next, each};
+use crate::fault::Fault;
+use crate::rows::Speakers;
+
+/// Which entries, as the statements that read them. All of them take the same parameters.
+pub(crate) struct Selection {
+    pub(crate) entries: &'static str,
+    pub(crate) quotes: &'static str,
+    pub(crate) hops: &'static str,
+    pub(crate) compactions: &'static str,
+    pub(crate) marks: &'static str,
+}
+
+/// A selection: where the entries `e` come from, what they must satisfy, in which order they are wanted.
+macro_rules! selection {
+    ($from:literal, $where:literal, $order:literal) => {
+        $crate::read::load::Selection {
+            entries: concat!(
+                "SELECT e.no, e.id, s.project, e.session, e.seq, e.kind, e.recorded_at, e.hash, e.speaker, \
+                 e.said_at, e.said_offset, e.reply_to, e.repairs, ", $crate::read::part::part_columns!(),
+                " FROM ", $from, " JOIN session s ON s.id = e.session \
+                 LEFT JOIN part p ON p.no BETWEEN e.no * 4096 AND e.no * 4096 + 4095 \
+                 WHERE ", $where, " ORDER BY ", $order, ", p.no"
+            ),
+            quotes: concat!(
+                "SELECT e.no, x.state, x.origin, x.origin_kind, x.origin_channel, x.span_start, x.span_len, x.speaker, \
+                 x.said_at, x.said_offset, x.kept, x.total, x.cut, x.open_fence, x.nested, x.forwarded_by, \
+                 x.forwarded_at, x.source, x.salt, x.commitment, x.text, x.project_title_salt, \
+                 x.project_title_commitment, x.project_title, x.session_title_salt, x.session_title_commitment, \
+                 x.session_title FROM ", $from, " JOIN quote x ON x.entry = e.no \
+                 WHERE e.kind = 'forward' AND ", $where
+            ),
+            hops: concat!(
+                "SELECT e.no, h.address, h.speaker, h.at FROM ", $from, " JOIN hop h ON h.entry = e.no \
+                 WHERE e.kind = 'forward' AND ", $where, " ORDER BY e.no, h.place"
+            ),
+            compactions: concat!(
+                "SELECT e.no, x.through, x.salt, x.commitment, x.text FROM ", $from,
+                " JOIN compaction x ON x.entry = e.no WHERE e.kind = 'compaction' AND ", $where
+            ),
+            marks: concat!(
+                "SELECT e.no, x.kind, x.target, x.route FROM ", $from,
+                " JOIN mark x ON x.entry = e.no WHERE e.kind = 'mark' AND ", $where
+            ),
+        }
+    };
+}
+pub(crate) use selection;
+
+/// The column of [`Selection::entries`] where the part starts.
+const PART: usize = 13;
+
+/// An entry with what its hash was taken over, and what is wrong with it.
+pub(crate) struct Loaded {
+    pub(crate) entry: Entry,
+    pub(crate) commitments: Vec<Digest>,
+    /// How far a forward got, as its row says.
+    pub(crate) state: Option<String>,
+    pub(crate) flaws: Vec<String>,
+}
+
+impl Loaded {
+    /// The entry, if nothing is wrong with it.
+    pub(crate) fn sound(self) -> Result<Self, Fault> {
+        match self.flaws.first() {
+            Some(flaw) => Err(Fault::Damaged(format!(
+                "entry {} of session {}, {}: {flaw}",
+                self.entry.seq, self.entry.session, self.entry.id
+            ))),
+            None => Ok(self),
+        }
+    }
+}
+
+/// Entries with all that hangs on them; flaws are kept beside each.
+pub(crate) fn load(
+    conn: &Connection,
+    selection: &Selection,
+    params: &[&dyn ToSql],
+    speakers: &mut Speakers,
+) -> Result<Vec<Loaded>, Fault> {
+    let raw = raw_entries(conn, selection, params)?;
+    let any = |kind: &str| raw.iter().any(|r| r.kind == kind);
+    let mut children = Children::default();
+    if any("forward") {
+        children.quotes = child::quotes(conn, selection, params, speakers)?;
+    }
+    if any("compaction") {
+        children.compactions = child::compactions(conn, selection, params)?;
+    }
+    if any("mark") {
+        children.marks = child::marks(conn, selection, params)?;
+    }
+    raw.into_iter().map(|r| r.assemble(conn, &mut children, speakers)).collect()
+}
+
+/// The same; the first flaw is an error.
+pub(crate) fn load_sound(
+    conn: &Connection,
+    selection: &Selection,
+    params: &[&dyn ToSql],
+    speakers: &mut Speakers,
+) -> Result<Vec<Loaded>, Fault> {
+    load(conn, selection, params, speakers)?.into_iter().map(Loaded::sound).collect()
+}
+
+#[derive(Default)]
+struct Children {
+    quotes: HashMap<i64, QuoteRow>,
+    compactions: HashMap<i64, CompactionRow>,
+    marks: HashMap<i64, Mark>,
+}
+
+/// An entry's row with its parts.
+struct Raw {
+    no: i64,
+    id: EntryId,
+    project: ProjectId,
+    session: SessionId,
+    seq: u64,
+    kind: String,
+    recorded_at: UtcMs,
+    hash: Digest,
+    speaker: Option<SpeakerId>,
+    said_at: Option<SaidAt>,
+    reply_to: Option<EntryId>,
+    repairs: Option<u32>,
+    parts: Vec<PartRow>,
+}
+
+fn raw_entries(conn: &Connection, selection: &Selection, params: &[&dyn ToSql]) -> Result<Vec<Raw>, Fault> {
+    let mut found: Vec<Raw> = Vec::new();
+    each(conn, ("entry", selection.entries), params, |c| {
+        let no = c.int()?;
+        if found.last().is_none_or(|last| last.no != no) {
+            found.push(Raw::read(no, c)?);
+        }
+        c.skip_to(PART);
+        if let (Some(last), Some(part)) = (found.last_mut(), PartRow::read(c)?) {
+            last.parts.push(part);
+        }
+        Ok(Next::Row)
+    })?;
+    Ok(found)
+}
+
+impl Raw {
+    fn read(no: i64, c: &mut Cells<'_>) -> Result<Self, Fault> {
+        Ok(Self {
+            no,
+            id: c.parse()?,
+            project: c.parse()?,
+            session: c.parse()?,
+            seq: c.number()?,
+            kind: c.text()?,
+            recorded_at: UtcMs(c.int()?),
+            hash: c.digest()?,
+            speaker: c.parse_opt()?,
+            said_at: c.said_at()?,
+            reply_to: c.parse_opt()?,
+            repairs: c.number_opt()?,
+            parts: Vec::new(),
+        })
+    }
+
+    fn assemble(
+        self,
+        conn: &Connection,
+        children: &mut Children,
+        speakers: &mut Speakers,
+    ) -> Result<Loaded, Fault> {
+        let (no, id, project, session) = (self.no, self.id, self.project, self.session);
+        let (seq, recorded_at, hash) = (self.seq, self.recorded_at, self.hash);
+        let mut body = Assembly { conn, speakers, commitments: Vec::new(), flaws: Vec::new(), state: None };
+        let kind = self.kind.clone();
+        let built = match kind.as_str() {
+            "compaction" => body.compaction(self, children.compactions.remove(&no))?,
+            "mark" => body.mark(children.marks.remove(&no)),
+            _ => body.turn(self, children.quotes.remove(&no))?,
+        };
+        let Assembly { commitments, flaws, state, .. } = body;
+        let entry = Entry { id, project, session, seq, recorded_at, hash, body: built };
+        Ok(Loaded { entry, commitments, state, flaws })
+    }
+}
+
+/// Puts a body together and notes what is wrong on the way.
+struct Assembly<'a> {
+    conn: &'a Connection,
+    speakers: &'a mut Speakers,
+    commitments: Vec<Digest>,
+    flaws: Vec<String>,
+    state: Option<String>,
+}
+
+impl Assembly<'_> {
+    fn speaker(&mut self, id: Option<SpeakerId>) -> Result<sayso_model::Speaker, Fault> {
+        let id = id.ok_or_else(|| Fault::Damaged("an entry has no speaker".to_owned()))?;
+        self.speakers.named(self.conn, id)
+    }
+
+    fn turn(&mut self, raw: Raw, quote: Option<QuoteRow>) -> Result<EntryBody, Fault> {
+        let speaker = self.speaker(raw.speaker)?;
+        let forward = raw.kind == "forward";
+        let parts = raw.parts.into_iter().enumerate();
+        let parts = parts.map(|(place, row)| self.part(place, row)).collect::<Result<_, _>>()?;
+        if forward && quote.is_none() {
+            self.flaws.push("the row of its quote is missing".to_owned());
+        }
+        Ok(EntryBody::Turn(Turn {
+            speaker,
+            said_at: raw.said_at,
+            reply_to: raw.reply_to,
+            repairs: raw.repairs.unwrap_or(0),
+            parts,
+            quote: quote.map(|q| Box::new(self.quote(q))),
+        }))
+    }
+
+    fn part(&mut self, place: usize, row: PartRow) -> Result<Part, Fault> {
+        if usize::try_from(row.no & 4095) != Ok(place) {
+            self.flaws.push(format!("part {place} is missing"));
+        }
+        let by = row.speaker.map(|id| self.speakers.named(self.conn, id)).transpose()?;
+        self.commitments.push(row.text.commitment);
+        let text = row.text.open().unwrap_or_else(|Broken| {
+            self.flaws.push(format!("the text of part {place} is not what was written"));
+            None
+        });
+        let (text, kept) = kept(text);
+        let body = row.shape.into_body(text);
+        let body = body.ok_or_else(|| Fault::Damaged(format!("part {place} is of no known kind")))?;
+        Ok(Part { by, body, kept })
+    }
+
+    fn quote(&mut self, row: QuoteRow) -> sayso_model::Quote {
+        self.state = Some(row.state);
+        self.commitments.extend(row.commitments);
+        if row.broken {
+            self.flaws.push("the text or a title of its quote is not what was written".to_owned());
+        }
+        row.quote
+    }
+
+    fn compaction(&mut self, raw: Raw, row: Option<CompactionRow>) -> Result<EntryBody, Fault> {
+        let speaker = self.speaker(raw.speaker)?;
+        let mut body = Compaction {
+            speaker,
+            said_at: raw.said_at,
+            through: 0,
+            summary: String::new(),
+            kept: Kept::Whole,
+        };
+        match row {
+            Some((through, summary)) => {
+                body.through = through;
+                self.commitments.push(summary.commitment);
+                match summary.open() {
+                    Ok(text) => (body.summary, body.kept) = kept(text),
+                    Err(Broken) => self.flaws.push("its summary is not what was written".to_owned()),
+                }
+            }
+            None => self.flaws.push("the row of its summary is missing".to_owned()),
+        }
+        Ok(EntryBody::Compaction(body))
+    }
+
+    fn mark(&mut self, row: Option<Mark>) -> EntryBody {
+        EntryBody::Mark(row.unwrap_or_else(|| {
+            self.flaws.push("the row of its mark is missing".to_owned());
+            Mark { kind: MarkKind::Closed, of: None, route: String::new() }
+        }))
+    }
+}

@@ -1,0 +1,127 @@
+//! Outputs as rows.
+
+use rusqlite::Connection;
+use sayso_model::row::{self, OutputRow};
+use sayso_model::{Digest, OutputId, ProjectId, UtcMs};
+use sayso_store::{Blob, Output, OutputState, OutputStream, Scope, StreamKind};
+
+use crate::cells::{Cells, Next, all, each, one};
+use crate::fault::Fault;
+
+/// An output's row without its streams, and the digest over both.
+const OUTPUT: (&str, &str) = (
+    "output",
+    "SELECT o.id, s.project, o.session, o.tool, o.state, o.exit, o.recorded_at, o.digest \
+     FROM output o JOIN session s ON s.id = o.session WHERE o.id = ?1",
+);
+const STREAMS: (&str, &str) =
+    ("output_stream", "SELECT kind, hash, bytes FROM output_stream WHERE output = ?1 ORDER BY kind DESC");
+
+/// An output and the digest of its rows.
+pub(crate) struct OutputRecord {
+    pub(crate) output: Output,
+    pub(crate) digest: Digest,
+}
+
+impl OutputRecord {
+    fn read(c: &mut Cells<'_>) -> Result<Self, Fault> {
+        let output = Output {
+            id: c.parse()?,
+            project: c.parse()?,
+            session: c.parse()?,
+            tool: c.text()?,
+            state: word(&c.text()?, OutputState::parse)?,
+            exit: c.number_opt()?,
+            recorded_at: UtcMs(c.int()?),
+            streams: Vec::new(),
+        };
+        Ok(Self { output, digest: c.digest()? })
+    }
+}
+
+fn word<T>(text: &str, parse: fn(&str) -> Option<T>) -> Result<T, Fault> {
+    parse(text).ok_or_else(|| Fault::Damaged(format!("{text:?} stands in the row of an output")))
+}
+
+/// An output as it stands there.
+pub(crate) fn record(conn: &Connection, id: OutputId) -> Result<Option<OutputRecord>, Fault> {
+    let Some(mut record) = one(conn, OUTPUT, [id.to_string()], OutputRecord::read)? else { return Ok(None) };
+    record.output.streams = all(conn, STREAMS, [id.to_string()], |c| {
+        let kind = word(&c.text()?, StreamKind::parse)?;
+        Ok(OutputStream { kind, blob: Blob { hash: c.digest()?, bytes: c.number()? } })
+    })?;
+    Ok(Some(record))
+}
+
+/// The digest of an output's rows.
+pub(crate) fn digest(output: &Output) -> Digest {
+    let streams: Vec<_> =
+        output.streams.iter().map(|s| (s.kind.as_str(), s.blob.hash, s.blob.bytes)).collect();
+    row::output(&OutputRow {
+        id: output.id,
+        session: output.session,
+        tool: &output.tool,
+        state: output.state.as_str(),
+        exit: output.exit,
+        recorded_at: output.recorded_at,
+        streams: &streams,
+    })
+}
+
+pub(crate) fn output(conn: &Connection, scope: &Scope, id: OutputId) -> Result<Option<Output>, Fault> {
+    if !visible(conn, scope, id)? {
+        return Ok(None);
+    }
+    match record(conn, id)? {
+        Some(found) if found.digest != digest(&found.output) => {
+            Err(Fault::Damaged(format!("the rows of output {id} are not what was written")))
+        }
+        found => Ok(found.map(|r| r.output)),
+    }
+}
+
+const PROJECT_OF: (&str, &str) =
+    ("output", "SELECT s.project FROM output o JOIN session s ON s.id = o.session WHERE o.id = ?1");
+
+/// Whether the scope sees an output.
+pub(crate) fn visible(conn: &Connection, scope: &Scope, id: OutputId) -> Result<bool, Fault> {
+    let project = one(conn, PROJECT_OF, [id.to_string()], |c| c.parse::<ProjectId>())?;
+    Ok(project.is_some_and(|p| scope.sees(p)))
+}
+
+const ENDING: (&str, &str) = (
+    "output",
+    "SELECT o.id, s.project FROM output o CROSS JOIN session s ON s.id = o.session \
+     WHERE ?2 = 0 OR substr(o.id, -?2) = ?1 ORDER BY o.id",
+);
+
+pub(crate) fn find_outputs(
+    conn: &Connection,
+    scope: &Scope,
+    suffix: &str,
+    limit: usize,
+) -> Result<Vec<OutputId>, Fault> {
+    let mut found = Vec::new();
+    each(conn, ENDING, (suffix, suffix.chars().count() as i64), |c| {
+        if found.len() >= limit {
+            return Ok(Next::Stop);
+        }
+        let (id, project) = (c.parse()?, c.parse()?);
+        if scope.sees(project) {
+            found.push(id);
+        }
+        Ok(Next::Row)
+    })?;
+    Ok(found)
+}
+
+/// The blob of one stream of an output, if the scope sees it.
+pub(crate) fn stream(
+    conn: &Connection,
+    scope: &Scope,
+    id: OutputId,
+    kind: StreamKind,
+) -> Result<Option<Blob>, Fault> {
+    let output = output(conn, scope, id)?;
+    Ok(output.and_then(|o| o.streams.into_iter().find(|s| s.kind == kind)).map(|s| s.blob))
+}

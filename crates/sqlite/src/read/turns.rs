@@ -1,0 +1,266 @@
+//! Reads of entries: one, a run, the latest compaction, quotes, what waits, marks, keys, places.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, ToSql};
+use sayso_model::{Compaction, Digest, Entry, EntryBody, EntryId, Mark, MarkKind, ProjectId, SessionId};
+use sayso_store::content::kind;
+use sayso_store::{Placed, Scope, Waiting};
+
+use super::child::mark;
+use super::clamp;
+use super::load::{Loaded, Selection, load_sound, selection};
+use crate::cells::{Cells, Next, all, each, one};
+use crate::fault::Fault;
+use crate::rows::{Speakers, Trust};
+
+/// One entry, by id.
+pub(crate) const BY_ID: Selection = selection!("entry e", "e.id = ?1", "e.seq");
+/// A run of a session's entries, by place; places are free of gaps, so a range of them is a number of them.
+pub(crate) const RUN: Selection =
+    selection!("entry e", "e.session = ?1 AND e.seq BETWEEN ?2 AND ?3", "e.seq");
+/// The forwards of a session up to a place.
+pub(crate) const QUOTES: Selection =
+    selection!("quote q CROSS JOIN entry e ON e.no = q.entry", "q.session = ?1 AND q.seq <= ?2", "q.seq");
+/// The forwards of a session that are not in context.
+pub(crate) const WAITING: Selection = selection!(
+    "quote q CROSS JOIN entry e ON e.no = q.entry",
+    "q.session = ?1 AND q.state <> 'in_context'",
+    "q.seq"
+);
+/// The forwards of all sessions that are not in context.
+pub(crate) const WAITING_ALL: Selection = selection!(
+    "quote q INDEXED BY quote_waiting CROSS JOIN entry e ON e.no = q.entry",
+    "q.state <> 'in_context'",
+    "q.session, q.seq"
+);
+/// The forwards of one project's sessions that are not in context.
+pub(crate) const WAITING_IN: Selection = selection!(
+    "session w CROSS JOIN quote q INDEXED BY quote_waiting ON q.session = w.id CROSS JOIN entry e ON e.no = q.entry",
+    "w.project = ?1 AND q.state <> 'in_context'",
+    "w.id, q.seq"
+);
+
+/// The project of a session, if the scope sees it.
+pub(crate) const PROJECT_OF: (&str, &str) = ("session", "SELECT project FROM session WHERE id = ?1");
+
+fn visible(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Option<ProjectId>, Fault> {
+    let project = one(conn, PROJECT_OF, [session.to_string()], |c| c.parse())?;
+    Ok(project.filter(|p| scope.sees(*p)))
+}
+
+fn entries_of(conn: &Connection, selection: &Selection, params: &[&dyn ToSql]) -> Result<Vec<Loaded>, Fault> {
+    load_sound(conn, selection, params, &mut Speakers::new(Trust::Checked))
+}
+
+/// One entry, if the scope sees its project.
+pub(crate) fn entry(conn: &Connection, scope: &Scope, id: EntryId) -> Result<Option<Entry>, Fault> {
+    // What is out of scope is not even loaded, so that damage there tells nothing either.
+    if place(conn, scope, id)?.is_none() {
+        return Ok(None);
+    }
+    Ok(entries_of(conn, &BY_ID, &[&id.to_string()])?.pop().map(|l| l.entry))
+}
+
+pub(crate) fn entries(
+    conn: &Connection,
+    scope: &Scope,
+    session: SessionId,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Entry>, Fault> {
+    if limit == 0 || visible(conn, scope, session)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let last = after.saturating_add(limit as u64);
+    let first = after.saturating_add(1);
+    let found = entries_of(conn, &RUN, &[&session.to_string(), &clamp(first), &clamp(last)])?;
+    Ok(found.into_iter().map(|l| l.entry).collect())
+}
+
+const LATEST: (&str, &str) = (
+    "compaction",
+    "SELECT e.id FROM compaction c JOIN entry e ON e.no = c.entry WHERE c.session = ?1 ORDER BY c.seq DESC LIMIT 1",
+);
+
+pub(crate) fn latest_compaction(
+    conn: &Connection,
+    scope: &Scope,
+    session: SessionId,
+) -> Result<Option<(Placed, Compaction)>, Fault> {
+    if visible(conn, scope, session)?.is_none() {
+        return Ok(None);
+    }
+    let Some(id) = one(conn, LATEST, [session.to_string()], |c| c.parse::<EntryId>())? else {
+        return Ok(None);
+    };
+    let Some(entry) = entry(conn, scope, id)? else { return Ok(None) };
+    let placed = placed_of(&entry);
+    match entry.body {
+        EntryBody::Compaction(compaction) => Ok(Some((placed, compaction))),
+        EntryBody::Turn(_) | EntryBody::Mark(_) => {
+            Err(Fault::Damaged(format!("entry {id} of session {session} is no compaction")))
+        }
+    }
+}
+
+fn placed_of(entry: &Entry) -> Placed {
+    Placed { id: entry.id, project: entry.project, session: entry.session, seq: entry.seq, hash: entry.hash }
+}
+
+pub(crate) fn quotes(
+    conn: &Connection,
+    scope: &Scope,
+    session: SessionId,
+    through: u64,
+) -> Result<Vec<Entry>, Fault> {
+    if visible(conn, scope, session)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let found = entries_of(conn, &QUOTES, &[&session.to_string(), &clamp(through)])?;
+    Ok(found.into_iter().map(|l| l.entry).collect())
+}
+
+pub(crate) fn waiting(
+    conn: &Connection,
+    scope: &Scope,
+    session: Option<SessionId>,
+) -> Result<Vec<Waiting>, Fault> {
+    let found = match (session, scope) {
+        (Some(session), _) => match visible(conn, scope, session)? {
+            Some(_) => entries_of(conn, &WAITING, &[&session.to_string()])?,
+            None => Vec::new(),
+        },
+        (None, Scope::All) => entries_of(conn, &WAITING_ALL, &[])?,
+        (None, Scope::Projects(projects)) => {
+            let mut found = Vec::new();
+            for project in projects.iter().collect::<BTreeSet<_>>() {
+                found.extend(entries_of(conn, &WAITING_IN, &[&project.to_string()])?);
+            }
+            found.sort_by_key(|l| (l.entry.session, l.entry.seq));
+            found
+        }
+    };
+    let waiting = |l: Loaded| Waiting { state: l.state.and_then(|s| s.parse().ok()), entry: l.entry };
+    Ok(found.into_iter().map(waiting).collect())
+}
+
+const MARKS: (&str, &str) = ("mark", "SELECT kind, target, route FROM mark WHERE target = ?1 ORDER BY seq");
+
+pub(crate) fn marks(conn: &Connection, scope: &Scope, of: EntryId) -> Result<Vec<Mark>, Fault> {
+    match place(conn, scope, of)? {
+        Some(_) => all(conn, MARKS, [of.to_string()], mark),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The columns of a place, for a `SELECT` that calls the entry `e` and its session `s`.
+macro_rules! place_columns {
+    () => {
+        "e.id, s.project, e.session, e.seq, e.hash"
+    };
+}
+pub(crate) use place_columns;
+
+pub(crate) fn read_place(c: &mut Cells<'_>) -> Result<Placed, Fault> {
+    Ok(Placed {
+        id: c.parse()?,
+        project: c.parse()?,
+        session: c.parse()?,
+        seq: c.number()?,
+        hash: c.digest()?,
+    })
+}
+
+const PLACE: (&str, &str) = (
+    "entry",
+    concat!("SELECT ", place_columns!(), " FROM entry e JOIN session s ON s.id = e.session WHERE e.id = ?1"),
+);
+
+/// Where an entry stands, if the scope sees it.
+pub(crate) fn place(conn: &Connection, scope: &Scope, id: EntryId) -> Result<Option<Placed>, Fault> {
+    Ok(one(conn, PLACE, [id.to_string()], read_place)?.filter(|p| scope.sees(p.project)))
+}
+
+const ENDING: (&str, &str) = (
+    "entry",
+    concat!(
+        "SELECT ",
+        place_columns!(),
+        " FROM entry e CROSS JOIN session s ON s.id = e.session \
+         WHERE ?2 = 0 OR substr(e.id, -?2) = ?1 ORDER BY e.id"
+    ),
+);
+
+pub(crate) fn find_entries(
+    conn: &Connection,
+    scope: &Scope,
+    suffix: &str,
+    limit: usize,
+) -> Result<Vec<Placed>, Fault> {
+    let mut found = Vec::new();
+    let length = suffix.chars().count() as i64;
+    each(conn, ENDING, (suffix, length), |c| {
+        if found.len() >= limit {
+            return Ok(Next::Stop);
+        }
+        let place = read_place(c)?;
+        if scope.sees(place.project) {
+            found.push(place);
+        }
+        Ok(Next::Row)
+    })?;
+    Ok(found)
+}
+
+const KEY: (&str, &str) = (
+    "caller_key",
+    concat!(
+        "SELECT ",
+        place_columns!(),
+        " FROM caller_key k JOIN entry e ON e.no = k.entry \
+         JOIN session s ON s.id = e.session WHERE k.session = ?1 AND k.kind = ?2 AND k.value = ?3"
+    ),
+);
+
+pub(crate) fn known(
+    conn: &Connection,
+    scope: &Scope,
+    session: SessionId,
+    key: &str,
+) -> Result<Option<Placed>, Fault> {
+    if visible(conn, scope, session)?.is_none() {
+        return Ok(None);
+    }
+    let session = session.to_string();
+    for kind in [kind::TURN, kind::COMPACT] {
+        if let Some(found) = one(conn, KEY, (&session, kind, key), read_place)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+const HASH_AT: (&str, &str) = ("entry", "SELECT hash FROM entry WHERE session = ?1 AND seq = ?2");
+const HEAD: (&str, &str) = ("session", "SELECT head FROM session WHERE id = ?1 AND last_seq = 0");
+
+pub(crate) fn hash_at(
+    conn: &Connection,
+    scope: &Scope,
+    session: SessionId,
+    seq: u64,
+) -> Result<Option<Digest>, Fault> {
+    if visible(conn, scope, session)?.is_none() {
+        return Ok(None);
+    }
+    let session = session.to_string();
+    match one(conn, HASH_AT, (&session, clamp(seq)), |c| c.digest())? {
+        None if seq == 0 => one(conn, HEAD, [&session], |c| c.digest()),
+        found => Ok(found),
+    }
+}
+
+/// The word of a forward's row for how far it got.
+pub(crate) fn state_word(mark: Option<MarkKind>) -> &'static str {
+    mark.map_or("recorded", MarkKind::as_str)
+}

@@ -1,0 +1,237 @@
+//! The store: its connections, and the contract's methods on them.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+use sayso_model::{
+    Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker, SpeakerId,
+    SpeakerKind,
+};
+use sayso_store::{
+    Batch, Blob, Done, Lookup, Output, Placed, Project, Report, Scope, Session, Store, StoreError,
+    StreamKind, Waiting,
+};
+
+use crate::fault::Fault;
+use crate::open::{self, Role};
+use crate::options::Options;
+use crate::read::{find, output, turns};
+use crate::tx::Tx;
+use crate::{blob, verify, write};
+
+/// Connections for reading that are kept for the next read.
+const KEPT_READERS: usize = 4;
+
+/// A ledger in a SQLite file.
+///
+/// ```
+/// use sayso_model::{LedgerId, UtcMs};
+/// use sayso_sqlite::{Options, SqliteStore};
+/// use sayso_store::{Scope, Store};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("ledger.sayso");
+/// let store = SqliteStore::open(&path, &Options::new(LedgerId::from_u128(1), UtcMs(0)))?;
+/// assert_eq!(store.ledger(), LedgerId::from_u128(1));
+/// assert!(store.projects(&Scope::All)?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    options: Options,
+    ledger: LedgerId,
+    writer: Mutex<Connection>,
+    readers: Mutex<Vec<Connection>>,
+}
+
+impl SqliteStore {
+    /// Opens a ledger; made, or brought up to this program's schema, where needed.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`] where there is no file and none is to be made; [`StoreError::NotALedger`] for a file of
+    /// another program; [`StoreError::Future`] for a ledger of a newer one; [`StoreError::Denied`], [`StoreError::Busy`],
+    /// [`StoreError::Full`], [`StoreError::Damaged`] and other storage errors.
+    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let (writer, ledger) = open::ledger(path, options)?;
+        Ok(Self {
+            path: path.to_owned(),
+            options: options.clone(),
+            ledger,
+            writer: Mutex::new(writer),
+            readers: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Runs a function in a transaction that may write.
+    pub(crate) fn write_with<T>(
+        &self,
+        context: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let conn = lock(&self.writer);
+        let run = || {
+            let tx = Tx::write(&conn)?;
+            let done = work(&conn)?;
+            tx.commit()?;
+            Ok(done)
+        };
+        run().map_err(|fault: Fault| fault.at(&self.path, context))
+    }
+
+    /// Runs a function in a transaction that reads one state of the ledger.
+    pub(crate) fn read_with<T>(
+        &self,
+        context: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let run = || {
+            let kept = lock(&self.readers).pop();
+            let conn = kept.map_or_else(|| open::connect(&self.path, &self.options, Role::Reader), Ok)?;
+            let tx = Tx::read(&conn)?;
+            let done = work(&conn);
+            drop(tx);
+            let mut readers = lock(&self.readers);
+            if readers.len() < KEPT_READERS {
+                readers.push(conn);
+            }
+            done
+        };
+        run().map_err(|fault: Fault| fault.at(&self.path, context))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A transaction that a panic cut off was rolled back while the stack unwound.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Store for SqliteStore {
+    fn ledger(&self) -> LedgerId {
+        self.ledger
+    }
+
+    fn write(&self, batch: &Batch) -> Result<Vec<Done>, StoreError> {
+        self.write_with("writing a batch", |conn| write::batch(conn, self.ledger, batch))
+    }
+
+    fn put_blob(&self, bytes: &mut dyn Read) -> Result<Blob, StoreError> {
+        blob::put::put(self, bytes)
+    }
+
+    fn projects(&self, scope: &Scope) -> Result<Vec<Project>, StoreError> {
+        self.read_with("reading projects", |conn| find::projects(conn, scope))
+    }
+
+    fn project(&self, scope: &Scope, id: ProjectId) -> Result<Option<Project>, StoreError> {
+        self.read_with("reading a project", |conn| find::project(conn, scope, id))
+    }
+
+    fn find_projects(&self, scope: &Scope, lookup: &Lookup) -> Result<Vec<Project>, StoreError> {
+        self.read_with("finding projects", |conn| find::find_projects(conn, scope, lookup))
+    }
+
+    fn sessions(&self, scope: &Scope, project: Option<ProjectId>) -> Result<Vec<Session>, StoreError> {
+        self.read_with("reading sessions", |conn| find::sessions(conn, scope, project))
+    }
+
+    fn session(&self, scope: &Scope, id: SessionId) -> Result<Option<Session>, StoreError> {
+        self.read_with("reading a session", |conn| find::session(conn, scope, id))
+    }
+
+    fn find_sessions(
+        &self,
+        scope: &Scope,
+        project: Option<ProjectId>,
+        lookup: &Lookup,
+    ) -> Result<Vec<Session>, StoreError> {
+        self.read_with("finding sessions", |conn| find::find_sessions(conn, scope, project, lookup))
+    }
+
+    fn speaker(&self, scope: &Scope, id: SpeakerId) -> Result<Option<Speaker>, StoreError> {
+        self.read_with("reading a speaker", |conn| find::speaker(conn, scope, id))
+    }
+
+    fn find_speaker(&self, kind: SpeakerKind, name: &str) -> Result<Option<SpeakerId>, StoreError> {
+        self.read_with("finding a speaker", |conn| find::find_speaker(conn, kind, name))
+    }
+
+    fn entry(&self, scope: &Scope, id: EntryId) -> Result<Option<Entry>, StoreError> {
+        self.read_with("reading an entry", |conn| turns::entry(conn, scope, id))
+    }
+
+    fn find_entries(&self, scope: &Scope, suffix: &str, limit: usize) -> Result<Vec<Placed>, StoreError> {
+        self.read_with("finding entries", |conn| turns::find_entries(conn, scope, suffix, limit))
+    }
+
+    fn entries(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        self.read_with("reading entries", |conn| turns::entries(conn, scope, session, after, limit))
+    }
+
+    fn latest_compaction(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+    ) -> Result<Option<(Placed, Compaction)>, StoreError> {
+        self.read_with("reading a compaction", |conn| turns::latest_compaction(conn, scope, session))
+    }
+
+    fn quotes(&self, scope: &Scope, session: SessionId, through: u64) -> Result<Vec<Entry>, StoreError> {
+        self.read_with("reading quotes", |conn| turns::quotes(conn, scope, session, through))
+    }
+
+    fn waiting(&self, scope: &Scope, session: Option<SessionId>) -> Result<Vec<Waiting>, StoreError> {
+        self.read_with("reading what waits", |conn| turns::waiting(conn, scope, session))
+    }
+
+    fn marks(&self, scope: &Scope, of: EntryId) -> Result<Vec<Mark>, StoreError> {
+        self.read_with("reading marks", |conn| turns::marks(conn, scope, of))
+    }
+
+    fn known(&self, scope: &Scope, session: SessionId, key: &str) -> Result<Option<Placed>, StoreError> {
+        self.read_with("reading a key", |conn| turns::known(conn, scope, session, key))
+    }
+
+    fn output(&self, scope: &Scope, id: OutputId) -> Result<Option<Output>, StoreError> {
+        self.read_with("reading an output", |conn| output::output(conn, scope, id))
+    }
+
+    fn find_outputs(&self, scope: &Scope, suffix: &str, limit: usize) -> Result<Vec<OutputId>, StoreError> {
+        self.read_with("finding outputs", |conn| output::find_outputs(conn, scope, suffix, limit))
+    }
+
+    fn read_output(
+        &self,
+        scope: &Scope,
+        id: OutputId,
+        stream: StreamKind,
+        to: &mut dyn Write,
+    ) -> Result<bool, StoreError> {
+        self.read_with("reading an output", |conn| {
+            let Some(found) = output::stream(conn, scope, id, stream)? else { return Ok(false) };
+            blob::get::copy(conn, &found, to)?;
+            Ok(true)
+        })
+    }
+
+    fn verify(&self, scope: &Scope) -> Result<Report, StoreError> {
+        match scope {
+            Scope::All => self.read_with("looking at everything", |conn| verify::report(conn, self.ledger)),
+            Scope::Projects(_) => Err(StoreError::NeedsWholeLedger),
+        }
+    }
+
+    fn hash_at(&self, scope: &Scope, session: SessionId, seq: u64) -> Result<Option<Digest>, StoreError> {
+        self.read_with("reading a hash", |conn| turns::hash_at(conn, scope, session, seq))
+    }
+}

@@ -1,0 +1,111 @@
+//! Turns, compactions and marks.
+
+use sayso_model::{Compaction, EntryBody, Kept, Mark, MarkKind, Part, Seed, Turn};
+use sayso_store::content::{self, kind};
+use sayso_store::{AppendTurn, Compact, Done, Fate, MarkEntry, NewPart, Placed, Refusal};
+
+use super::Write;
+use crate::cells::one;
+use crate::fault::Fault;
+use crate::read::turns::{place_columns, read_place};
+
+const FIRST_MARK: (&str, &str) = (
+    "mark",
+    concat!(
+        "SELECT ",
+        place_columns!(),
+        " FROM mark m JOIN entry e ON e.no = m.entry JOIN session s ON s.id = e.session \
+         WHERE m.target = ?1 AND m.kind = ?2 ORDER BY m.seq LIMIT 1"
+    ),
+);
+const LAST_CLOSING: (&str, &str) = (
+    "mark",
+    concat!(
+        "SELECT ",
+        place_columns!(),
+        " FROM mark m JOIN entry e ON e.no = m.entry JOIN session s ON s.id = e.session \
+         WHERE m.session = ?1 AND m.target IS NULL AND m.kind = 'closed' ORDER BY m.seq DESC LIMIT 1"
+    ),
+);
+
+impl Write<'_> {
+    pub(super) fn append_turn(&mut self, c: &AppendTurn, seed: &Seed) -> Result<Done, Fault> {
+        self.session(c.session)?;
+        let speaker = self.speaker(c.speaker)?;
+        let parts: Vec<Part> = c.parts.iter().map(|p| self.part(p)).collect::<Result<_, _>>()?;
+        let key = c.key.as_deref();
+        if let Some(known) = self.known(c.session, kind::TURN, key, || content::turn(c))? {
+            return Ok(Done::Entries(Fate::Known, vec![known]));
+        }
+        self.expect_head(c.session, c.expected_head)?;
+        self.open(c.session)?;
+        self.entry_of(c.session, c.reply_to)?;
+        parts.iter().try_for_each(|p| self.output_of(&p.body))?;
+        let turn = Turn {
+            speaker,
+            said_at: c.said_at,
+            reply_to: c.reply_to,
+            repairs: c.repairs,
+            parts,
+            quote: None,
+        };
+        let at = self.place(c.session, c.id, &EntryBody::Turn(turn), seed)?;
+        self.remember(&at, kind::TURN, key, || content::turn(c), seed)?;
+        Ok(Done::Entries(Fate::New, vec![at.placed]))
+    }
+
+    fn part(&mut self, part: &NewPart) -> Result<Part, Fault> {
+        let by = part.by.map(|id| self.speaker(id)).transpose()?;
+        Ok(Part { by, body: part.body.clone(), kept: Kept::Whole })
+    }
+
+    pub(super) fn compact(&mut self, c: &Compact, seed: &Seed) -> Result<Done, Fault> {
+        let last = self.session(c.session)?.session.last_seq;
+        let speaker = self.speaker(c.speaker)?;
+        let key = c.key.as_deref();
+        if let Some(known) = self.known(c.session, kind::COMPACT, key, || content::compact(c))? {
+            return Ok(Done::Entries(Fate::Known, vec![known]));
+        }
+        self.open(c.session)?;
+        if c.through > last {
+            return Err(Refusal::BoundaryPastEnd { through: c.through, last }.into());
+        }
+        let compaction = Compaction {
+            speaker,
+            said_at: c.said_at,
+            through: c.through,
+            summary: c.summary.clone(),
+            kept: Kept::Whole,
+        };
+        let at = self.place(c.session, c.id, &EntryBody::Compaction(compaction), seed)?;
+        self.remember(&at, kind::COMPACT, key, || content::compact(c), seed)?;
+        Ok(Done::Entries(Fate::New, vec![at.placed]))
+    }
+
+    pub(super) fn mark(&mut self, c: &MarkEntry, seed: &Seed) -> Result<Done, Fault> {
+        let closed = self.session(c.session)?.session.closed;
+        self.entry_of(c.session, c.of)?;
+        if c.kind == MarkKind::Reopened && !closed {
+            return Err(Refusal::NotClosed(c.session).into());
+        }
+        if let Some(known) = self.same_mark(c, closed)? {
+            return Ok(Done::Entries(Fate::Known, vec![known]));
+        }
+        let mark = Mark { kind: c.kind, of: c.of, route: c.route.clone() };
+        let at = self.place(c.session, c.id, &EntryBody::Mark(mark), seed)?;
+        Ok(Done::Entries(Fate::New, vec![at.placed]))
+    }
+
+    /// The mark that this one repeats: the first of the same kind and entry; of a closed session, the last closing.
+    fn same_mark(&self, c: &MarkEntry, closed: bool) -> Result<Option<Placed>, Fault> {
+        match (c.kind, c.of) {
+            (MarkKind::Offered | MarkKind::InContext, Some(of)) => {
+                one(self.conn, FIRST_MARK, (of.to_string(), c.kind.as_str()), read_place)
+            }
+            (MarkKind::Closed, _) if closed => {
+                one(self.conn, LAST_CLOSING, [c.session.to_string()], read_place)
+            }
+            _ => Ok(None),
+        }
+    }
+}

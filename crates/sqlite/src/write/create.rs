@@ -1,0 +1,178 @@
+//! Projects, aliases, sessions, speakers and outputs.
+
+use rusqlite::params;
+use sayso_model::canon::commit;
+use sayso_model::{ProjectId, Seed, SpeakerId, UtcMs, form, row};
+use sayso_store::{
+    Alias, CreateProject, CreateSession, CreateSpeaker, Done, Output, Refusal, Session, StoreOutput,
+};
+
+use super::{Write, taken};
+use crate::cells::{Sealed, one, run};
+use crate::fault::Fault;
+use crate::read;
+use crate::rows::SessionRecord;
+
+const NEW_PROJECT: &str = "INSERT INTO project (id, name, name_salt, name_commitment, created_at, digest) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING";
+const NEW_PROJECT_ALIAS: &str = "INSERT INTO project_alias (kind, value, project, digest) \
+     VALUES (?1, ?2, ?3, ?4) ON CONFLICT (kind, value) DO NOTHING";
+const SESSION_ALIAS: (&str, &str) =
+    ("session_alias", "SELECT session FROM session_alias WHERE project = ?1 AND kind = ?2 AND value = ?3");
+const NEW_SESSION: &str = "INSERT INTO session (id, project, kind, channel, title, title_salt, \
+     title_commitment, created_at, first_project, first_title, genesis, closed, turns, last_seq, head, last_at, digest) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?2, ?7, ?9, 0, 0, 0, ?9, NULL, ?10) ON CONFLICT (id) DO NOTHING";
+const NEW_SESSION_ALIAS: &str =
+    "INSERT INTO session_alias (project, kind, value, session, digest) VALUES (?1, ?2, ?3, ?4, ?5)";
+const SPEAKER_NAMED: (&str, &str) = ("speaker", "SELECT id FROM speaker WHERE kind = ?1 AND name = ?2");
+const NEW_SPEAKER: &str = "INSERT INTO speaker (id, kind, name, name_salt, name_commitment, digest) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING";
+const NEW_OUTPUT: &str = "INSERT INTO output (id, session, tool, state, exit, recorded_at, digest) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO NOTHING";
+const NEW_STREAM: &str = "INSERT INTO output_stream (output, kind, hash, bytes) VALUES (?1, ?2, ?3, ?4)";
+
+impl Write<'_> {
+    pub(super) fn create_project(&mut self, c: &CreateProject, seed: &Seed) -> Result<Done, Fault> {
+        if let Some(alias) = &c.alias {
+            self.project_alias_free(alias, c.id)?;
+        }
+        let salt = seed.salt(0);
+        let name = commit(&salt, c.name.as_bytes());
+        let digest = form::project_row(c.id, name, self.at);
+        let row = params![c.id.to_string(), c.name.as_bytes(), salt.0, name.0, self.at.0, digest.0];
+        if run(self.conn, NEW_PROJECT, row)? == 0 {
+            return Err(taken(c.id));
+        }
+        if let Some(alias) = &c.alias {
+            self.insert_project_alias(c.id, alias)?;
+        }
+        Ok(Done::Project(c.id))
+    }
+
+    pub(super) fn add_alias(&mut self, project: ProjectId, alias: &Alias) -> Result<Done, Fault> {
+        self.project(project)?;
+        self.project_alias_free(alias, project)?;
+        self.insert_project_alias(project, alias)?;
+        Ok(Done::Project(project))
+    }
+
+    fn insert_project_alias(&self, project: ProjectId, alias: &Alias) -> Result<(), Fault> {
+        let digest = row::project_alias(project, &alias.kind, &alias.value);
+        let row = params![alias.kind, alias.value, project.to_string(), digest.0];
+        run(self.conn, NEW_PROJECT_ALIAS, row).map(|_| ())
+    }
+
+    pub(super) fn create_session(&mut self, c: &CreateSession, seed: &Seed) -> Result<Done, Fault> {
+        self.project(c.project)?;
+        if let Some(alias) = &c.alias {
+            let key = (c.project.to_string(), &alias.kind, &alias.value);
+            if let Some(owner) = one(self.conn, SESSION_ALIAS, key, |cells| cells.parse())? {
+                return Err(Refusal::SessionAliasTaken { value: alias.value.clone(), owner }.into());
+            }
+        }
+        let record = self.new_session(c, seed);
+        let salt = record.title.salt.map(|s| s.0);
+        let row = params![
+            c.id.to_string(),
+            c.project.to_string(),
+            c.kind.as_str(),
+            c.channel,
+            c.title.as_bytes(),
+            salt,
+            record.first_title.0,
+            self.at.0,
+            record.genesis.0,
+            record.digest.0,
+        ];
+        if run(self.conn, NEW_SESSION, row)? == 0 {
+            return Err(taken(c.id));
+        }
+        if let Some(alias) = &c.alias {
+            let digest = row::session_alias(c.project, c.id, &alias.kind, &alias.value);
+            let row = params![c.project.to_string(), alias.kind, alias.value, c.id.to_string(), digest.0];
+            run(self.conn, NEW_SESSION_ALIAS, row)?;
+        }
+        self.sessions.insert(c.id, record);
+        Ok(Done::Session(c.id))
+    }
+
+    fn new_session(&self, c: &CreateSession, seed: &Seed) -> SessionRecord {
+        let salt = seed.salt(0);
+        let title = commit(&salt, c.title.as_bytes());
+        let session = Session {
+            id: c.id,
+            project: c.project,
+            kind: c.kind,
+            channel: c.channel.clone(),
+            title: c.title.clone(),
+            created_at: self.at,
+            closed: false,
+            turns: 0,
+            last_seq: 0,
+            head: title,
+            last_at: None,
+        };
+        let text = Some(c.title.as_bytes().to_vec());
+        let mut record = SessionRecord {
+            session,
+            title: Sealed { text, salt: Some(salt), commitment: title },
+            first_project: c.project,
+            first_title: title,
+            genesis: title,
+            digest: title,
+        };
+        // Each of these is taken over what stands above it.
+        record.genesis = record.genesis_again(self.ledger);
+        record.session.head = record.genesis;
+        record.digest = record.row_digest();
+        record
+    }
+
+    pub(super) fn create_speaker(&mut self, c: &CreateSpeaker, seed: &Seed) -> Result<Done, Fault> {
+        let named = (c.kind.as_str(), c.name.as_bytes());
+        if let Some(found) = one(self.conn, SPEAKER_NAMED, named, |cells| cells.parse::<SpeakerId>())? {
+            return Err(Refusal::SpeakerTaken(found).into());
+        }
+        let salt = seed.salt(0);
+        let name = commit(&salt, c.name.as_bytes());
+        let digest = form::speaker_row(c.id, c.kind, name);
+        let row = params![c.id.to_string(), c.kind.as_str(), c.name.as_bytes(), salt.0, name.0, digest.0];
+        if run(self.conn, NEW_SPEAKER, row)? == 0 {
+            return Err(taken(c.id));
+        }
+        Ok(Done::Speaker(c.id))
+    }
+
+    pub(super) fn store_output(&mut self, c: &StoreOutput) -> Result<Done, Fault> {
+        let project = self.session(c.session)?.session.project;
+        c.streams.iter().try_for_each(|s| self.blob(&s.blob))?;
+        let mut streams = c.streams.clone();
+        streams.sort_by_key(|s| s.kind);
+        let output = Output {
+            id: c.id,
+            project,
+            session: c.session,
+            tool: c.tool.clone(),
+            state: c.state,
+            exit: c.exit,
+            recorded_at: UtcMs(self.at.0),
+            streams,
+        };
+        self.insert_output(&output)?;
+        Ok(Done::Output(c.id))
+    }
+
+    fn insert_output(&self, o: &Output) -> Result<(), Fault> {
+        let digest = read::output::digest(o);
+        let (id, session) = (o.id.to_string(), o.session.to_string());
+        let row = params![id, session, o.tool, o.state.as_str(), o.exit, o.recorded_at.0, digest.0];
+        if run(self.conn, NEW_OUTPUT, row)? == 0 {
+            return Err(taken(o.id));
+        }
+        for stream in &o.streams {
+            let bytes = read::clamp(stream.blob.bytes);
+            run(self.conn, NEW_STREAM, params![id, stream.kind.as_str(), stream.blob.hash.0, bytes])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! Applying a batch inside a transaction, in the order of refusals that the contract fixes.
+
+mod append;
+mod create;
+mod forward;
+mod insert;
+mod lookup;
+
+pub(crate) use insert::speakers_of;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use rusqlite::Connection;
+use sayso_model::{EntryId, LedgerId, ProjectId, Seed, SessionId, SpeakerId, UtcMs};
+use sayso_store::{Batch, Command, Done, Refusal, Scope, StoreError, check};
+
+use crate::fault::Fault;
+use crate::rows::{self, SessionRecord, Speakers, Trust};
+
+/// Applies a batch. The caller owns the transaction and rolls back what a refusal leaves.
+pub(crate) fn batch(conn: &Connection, ledger: LedgerId, batch: &Batch) -> Result<Vec<Done>, Fault> {
+    let mut write = Write::new(conn, ledger, batch);
+    let mut done = Vec::with_capacity(batch.commands.len());
+    for (index, command) in batch.commands.iter().enumerate() {
+        let seed = batch.seed.child(index as u64);
+        let checked = check::command(command).map_err(Fault::Refused);
+        let applied = checked.and_then(|()| write.command(command, &seed));
+        done.push(applied.map_err(|fault| refused_at(index, fault))?);
+    }
+    write.flush()?;
+    Ok(done)
+}
+
+fn refused_at(index: usize, fault: Fault) -> Fault {
+    match fault {
+        Fault::Refused(refusal) => Fault::Store(StoreError::Refused { index, refusal }),
+        other => other,
+    }
+}
+
+/// A batch that is being applied. Rows of sessions are read once and written back once, however many entries they gain.
+struct Write<'a> {
+    conn: &'a Connection,
+    ledger: LedgerId,
+    scope: &'a Scope,
+    at: UtcMs,
+    sessions: HashMap<SessionId, SessionRecord>,
+    changed: BTreeSet<SessionId>,
+    speakers: Speakers,
+    seen: HashSet<(ProjectId, SpeakerId)>,
+}
+
+impl<'a> Write<'a> {
+    fn new(conn: &'a Connection, ledger: LedgerId, batch: &'a Batch) -> Self {
+        Self {
+            conn,
+            ledger,
+            scope: &batch.scope,
+            at: batch.at,
+            sessions: HashMap::new(),
+            changed: BTreeSet::new(),
+            speakers: Speakers::new(Trust::Checked),
+            seen: HashSet::new(),
+        }
+    }
+
+    fn command(&mut self, command: &Command, seed: &Seed) -> Result<Done, Fault> {
+        match command {
+            Command::CreateProject(c) => self.create_project(c, seed),
+            Command::AddAlias(project, alias) => self.add_alias(*project, alias),
+            Command::CreateSession(c) => self.create_session(c, seed),
+            Command::CreateSpeaker(c) => self.create_speaker(c, seed),
+            Command::AppendTurn(c) => self.append_turn(c, seed),
+            Command::Forward(c) => self.forward(c, seed),
+            Command::Compact(c) => self.compact(c, seed),
+            Command::Mark(c) => self.mark(c, seed),
+            Command::StoreOutput(c) => self.store_output(c),
+        }
+    }
+
+    /// A session that the scope sees, as it is after the commands before.
+    fn session(&mut self, id: SessionId) -> Result<&mut SessionRecord, Fault> {
+        if !self.sessions.contains_key(&id) {
+            if let Some(record) = rows::session(self.conn, id)? {
+                self.sessions.insert(id, record);
+            }
+        }
+        let scope = self.scope;
+        let found = self.sessions.get_mut(&id).filter(|r| scope.sees(r.session.project));
+        found.ok_or(Fault::Refused(Refusal::UnknownSession(id)))
+    }
+
+    fn expect_head(&mut self, session: SessionId, expected: Option<u64>) -> Result<(), Fault> {
+        let actual = self.session(session)?.session.last_seq;
+        match expected {
+            Some(expected) if expected != actual => Err(Refusal::HeadMoved { expected, actual }.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn open(&mut self, id: SessionId) -> Result<(), Fault> {
+        if self.session(id)?.session.closed {
+            return Err(Refusal::SessionClosed(id).into());
+        }
+        Ok(())
+    }
+}
+
+fn taken(id: impl std::fmt::Display) -> Fault {
+    Fault::Refused(Refusal::IdTaken(id.to_string()))
+}
+
+fn unknown_turn(id: EntryId) -> Fault {
+    Fault::Refused(Refusal::UnknownTurn(id))
+}
