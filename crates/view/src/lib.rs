@@ -4,6 +4,8 @@ pub mod card;
 pub mod context;
 #[doc(hidden)]
 pub mod example;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod guard;
 pub mod marker;
 mod names;
