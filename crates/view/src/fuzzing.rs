@@ -95,6 +95,8 @@ fn as_words(text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     #[test]
     fn every_file_of_the_corpus_holds() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/marker");
@@ -121,6 +123,40 @@ mod tests {
         for path in named {
             let bytes = std::fs::read(&path).unwrap();
             assert!(crate::marker::parse(&bytes).is_ok(), "{path:?}");
+        }
+    }
+
+    /// Valid markers and loose pieces, cut up and put together again.
+    fn pieces() -> impl Strategy<Value = String> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/marker");
+        let files = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|file| std::fs::read(file.unwrap().path()).unwrap());
+        let lines = files.flat_map(|bytes| {
+            bytes
+                .split_inclusive(|b| *b == b'\n')
+                .map(<[u8]>::to_vec)
+                .collect::<Vec<_>>()
+        });
+        let lines: Vec<String> = lines
+            .map(|line| String::from_utf8_lossy(&line).into_owned())
+            .collect();
+        let hidden = "\u{AD}\u{200B}\u{200D}\u{FE0F}\u{202E}\u{E0067}\u{E007F}\u{1F3F4}⟦⟧\u{0}\t";
+        let hidden: Vec<String> = hidden.chars().map(String::from).collect();
+        let piece = prop_oneof![
+            prop::sample::select(lines),
+            prop::sample::select(hidden),
+            any::<char>().prop_map(String::from)
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_mixture_holds(text in pieces()) {
+            super::marker(text.as_bytes());
         }
     }
 }

@@ -7,7 +7,7 @@ use sayso_model::{
 use serde_json::{Map, Value, json};
 
 use crate::card::{Card, Who, address};
-use crate::marker::REDACTED;
+use crate::marker::{REDACTED, is_note};
 use crate::names;
 use crate::sheet::{Block, Foot, Sheet, said, utc, who};
 
@@ -165,10 +165,6 @@ impl Show<'_> {
             code: Some(self.address().to_string()),
         }
     }
-}
-
-fn is_note(turn: &Turn, part: &Part) -> bool {
-    part.spoken().is_some() && turn.speaker_of(part) == &turn.speaker
 }
 
 fn kept(kept: Kept, text: &str) -> &str {

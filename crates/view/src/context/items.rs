@@ -6,7 +6,7 @@ use super::label;
 use super::pairing::{Pairs, Place};
 use super::summary;
 use crate::guard::{Shapes, mark};
-use crate::marker::{Message, Profile, render};
+use crate::marker::{Message, Profile, is_note, render};
 
 /// What the output of a call says whose result was never recorded.
 const NO_RESULT: &str = "[no result was recorded for this call]";
@@ -145,10 +145,6 @@ fn part_at(entries: &[Entry], (index, at): Place) -> Option<&Part> {
 
 fn is_agent(speaker: &Speaker) -> bool {
     speaker.kind == SpeakerKind::Agent
-}
-
-fn is_note(turn: &Turn, part: &Part) -> bool {
-    part.spoken().is_some() && turn.speaker_of(part) == &turn.speaker
 }
 
 fn arguments(part: &Part, call: &ToolCall) -> String {

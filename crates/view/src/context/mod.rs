@@ -5,6 +5,9 @@
 //! What looks like a marker or a label is escaped ([`crate::guard`]); a quote is rendered as its marker
 //! ([`crate::marker`]), never stored as one. Reasoning and marks are left out.
 //!
+//! In user messages what hides is shown. An agent's own words and the arguments of its calls are replayed byte for byte, and so is
+//! what a tool printed, but for lines that look like a marker.
+//!
 //! # What does not change
 //!
 //! Appending entries never changes what was rendered before, so a provider's cache holds. The exceptions have names: a

@@ -107,9 +107,12 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+/// Visible characters of decoration, such as `> - `, behind which a line still starts.
+const DECORATION: usize = 64;
+
 /// Where the line's disguise starts, if it has one: at the first visible character that is no mere decoration.
 fn shape(line: &str, shapes: Shapes) -> Option<(usize, char)> {
-    for (at, c) in visible(line) {
+    for (at, c) in visible(line).take(DECORATION) {
         let rest = line.get(at..)?;
         if is_opener(c) && is_marker(rest) || shapes == Shapes::All && is_label(c, rest) {
             return Some((at, c));

@@ -101,16 +101,18 @@ impl<'a> Message<'a> {
 
 /// The words of the turn's own speaker; parts by others are no part of the note.
 pub(crate) fn note(turn: &Turn) -> String {
-    let own = turn
-        .parts
-        .iter()
-        .filter(|part| turn.speaker_of(part) == &turn.speaker);
+    let own = turn.parts.iter().filter(|part| is_note(turn, part));
     let texts: Vec<&str> = own.filter_map(words).collect();
     texts.join("\n")
 }
 
+/// Whether a part of a turn that holds a quote belongs to the note.
+pub(crate) fn is_note(turn: &Turn, part: &Part) -> bool {
+    part.spoken().is_some() && turn.speaker_of(part) == &turn.speaker
+}
+
 /// What a spoken part says, `[redacted]` where that was taken away.
-pub(crate) fn words(part: &Part) -> Option<&str> {
+fn words(part: &Part) -> Option<&str> {
     part.spoken().map(|text| match part.kept {
         Kept::Whole => text,
         Kept::Redacted => REDACTED,
