@@ -8,6 +8,7 @@
 mod skeleton;
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use sayso_model::hidden::{self, UnshowError};
 use sayso_model::text::{break_len, is_break};
@@ -167,44 +168,49 @@ fn numeric(entity: &str) -> Option<&str> {
     }
 }
 
-/// Words that a label starts with, behind its bracket.
-const LABELS: [&str; 7] = [
-    "owner",
-    "person",
-    "agent",
-    "tool",
-    "system",
-    "summary",
-    "attachment",
-];
-/// The fixed sentences beside a marker and a summary.
-const SENTENCES: [&str; 3] = [
-    "Note from the sender",
-    "Quoted from another session",
-    "Quotes it covers",
-];
+/// What words look like that a label starts with, behind its bracket.
+static LABELS: LazyLock<[String; 7]> = LazyLock::new(|| {
+    [
+        "owner",
+        "person",
+        "agent",
+        "tool",
+        "system",
+        "summary",
+        "attachment",
+    ]
+    .map(|s| skeleton(s, GLANCE))
+});
+/// What the fixed sentences beside a marker and a summary look like.
+static SENTENCES: LazyLock<[String; 3]> = LazyLock::new(|| {
+    [
+        "Note from the sender",
+        "Quoted from another session",
+        "Quotes it covers",
+    ]
+    .map(|s| skeleton(s, GLANCE))
+});
 
 fn is_label(c: char, text: &str) -> bool {
-    if c.is_alphanumeric() {
-        let first = skeleton(c.encode_utf8(&mut [0; 4]), 1);
-        return matches!(first.as_str(), "n" | "q") && {
+    match skeleton(c.encode_utf8(&mut [0; 4]), 1).as_str() {
+        "n" | "q" => {
             let seen = skeleton(text, GLANCE);
-            SENTENCES
-                .iter()
-                .any(|s| seen.starts_with(&skeleton(s, GLANCE)))
-        };
+            SENTENCES.iter().any(|sentence| seen.starts_with(sentence))
+        }
+        "[" => skeleton(text, GLANCE)
+            .strip_prefix('[')
+            .is_some_and(is_label_word),
+        _ => false,
     }
-    let seen = skeleton(text, GLANCE);
-    seen.strip_prefix('[').is_some_and(is_label_word)
 }
 
 fn is_label_word(inside: &str) -> bool {
     let inside = inside.strip_prefix("end").unwrap_or(inside);
+    let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '(');
     LABELS.iter().any(|label| {
-        let rest = inside.strip_prefix(skeleton(label, GLANCE).as_str());
-        rest.is_some_and(|r| {
-            !r.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '('))
-        })
+        inside
+            .strip_prefix(label.as_str())
+            .is_some_and(|rest| !rest.starts_with(goes_on))
     })
 }
 
