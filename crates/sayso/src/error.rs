@@ -1,0 +1,121 @@
+//! What can go wrong, typed by what the caller does next.
+
+use sayso_model::{Address, AddressError, IdError, LedgerId, SpanError};
+use sayso_store::StoreError;
+use sayso_view::context::NeedsCompaction;
+
+/// Why the ledger could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store could not answer, or refused a write.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Nothing has this name, address or id within the scope.
+    #[error("there is no {what} {given:?}{}", near_names(near))]
+    Unknown {
+        /// What was looked for: project, session, turn, output.
+        what: &'static str,
+        /// What was given.
+        given: String,
+        /// Names near to it; empty when there are none.
+        near: Vec<String>,
+    },
+    /// Several things have this name or this end of an id.
+    #[error("{given:?} names several {what}s: {}; use an address", candidates.join(", "))]
+    Ambiguous {
+        /// What was looked for.
+        what: &'static str,
+        /// What was given.
+        given: String,
+        /// Their addresses, some of them if there are many.
+        candidates: Vec<String>,
+    },
+    /// An address of something else.
+    #[error("{given} is the address of a {found}, a {what} is needed here")]
+    WrongKind {
+        /// What was needed.
+        what: &'static str,
+        /// What the address names.
+        found: &'static str,
+        /// The address.
+        given: Address,
+    },
+    /// The text means to be an address and is none.
+    #[error("{given:?} is not an address of this kind of ledger: copy it whole")]
+    Malformed {
+        /// What was given.
+        given: String,
+        /// What is wrong with it.
+        #[source]
+        reason: AddressError,
+    },
+    /// The text has the length of an id and is none.
+    #[error("{given:?} is not an id: copy it whole")]
+    MalformedId {
+        /// What was given.
+        given: String,
+        /// What is wrong with it.
+        #[source]
+        reason: IdError,
+    },
+    /// The address belongs to another ledger.
+    #[error("{given} belongs to ledger {theirs}, this is {ours}: open that ledger with --ledger")]
+    ForeignLedger {
+        /// The address.
+        given: Address,
+        /// Its ledger.
+        theirs: LedgerId,
+        /// This ledger.
+        ours: LedgerId,
+    },
+    /// The selected words do not stand in the source, or more than once.
+    #[error("the selection does not fit the turn's text")]
+    Selection(#[source] SpanError),
+    /// A new project would lie outside the scope.
+    #[error(
+        "there is no project {given:?} within the scope, and a new one would lie outside it: widen the scope"
+    )]
+    OutsideScope {
+        /// The name.
+        given: String,
+    },
+    /// The turn holds no quote.
+    #[error("{given} holds no quote, so it has no origin: `sayso show` shows the turn itself")]
+    NoQuote {
+        /// The turn.
+        given: Address,
+    },
+    /// The context does not fit the budget.
+    #[error(transparent)]
+    NeedsCompaction(#[from] NeedsCompaction),
+    /// A list of heads is not readable.
+    #[error("the list of heads is not readable at {given:?}: give the output of `sayso verify --json`")]
+    Heads {
+        /// The first thing that is wrong.
+        given: String,
+    },
+}
+
+impl Error {
+    /// Whether waiting and trying the same again may help.
+    #[must_use]
+    pub const fn is_busy(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_busy())
+    }
+
+    /// The refusal, if a write was refused.
+    #[must_use]
+    pub const fn refusal(&self) -> Option<&sayso_store::Refusal> {
+        match self {
+            Self::Store(error) => error.refusal(),
+            _ => None,
+        }
+    }
+}
+
+fn near_names(near: &[String]) -> String {
+    match near {
+        [] => ": see `sayso projects` and `sayso sessions`".to_owned(),
+        names => format!("; near to it: {}", names.join(", ")),
+    }
+}
