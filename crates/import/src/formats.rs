@@ -1,0 +1,115 @@
+//! Which format a file has, by what it holds.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::records::Records;
+use crate::values::{object, text};
+
+/// A format that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// A Codex rollout whose records stand in envelopes.
+    Codex,
+    /// A Codex rollout of the older kind: a header, then bare items without times.
+    CodexFlat,
+    /// A pi session.
+    Pi,
+}
+
+impl Format {
+    /// The word that keys and aliases start with; both kinds of Codex share one.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Codex | Self::CodexFlat => "codex",
+            Self::Pi => "pi",
+        }
+    }
+
+    /// The program's name as people see it.
+    #[must_use]
+    pub const fn program(self) -> &'static str {
+        match self {
+            Self::Codex | Self::CodexFlat => "Codex",
+            Self::Pi => "pi",
+        }
+    }
+
+    /// The format of a file with this first record.
+    #[must_use]
+    pub fn of(first: &Value) -> Option<Self> {
+        let kind = first.get("type");
+        let word = kind.and_then(Value::as_str);
+        let has = |key| text(first, key).is_some();
+        let names_instructions = first.get("instructions").or_else(|| first.get("git")).is_some();
+        match word {
+            Some("session_meta") if first.get("payload").is_some_and(Value::is_object) => Some(Self::Codex),
+            Some("session") if has("id") => Some(Self::Pi),
+            None if kind.is_none() && has("id") && has("timestamp") && names_instructions => {
+                Some(Self::CodexFlat)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The format of a file that starts with these bytes; `None` also where they hold no complete first record.
+///
+/// ```
+/// use sayso_import::formats::{Format, sniff};
+/// assert_eq!(sniff(b"{\"type\":\"session\",\"id\":\"a\"}\n"), Some(Format::Pi));
+/// assert_eq!(sniff(b"{\"type\":\"user\"}\n"), None);
+/// ```
+#[must_use]
+pub fn sniff(first: &[u8]) -> Option<Format> {
+    let record = Records::new(first).next()?.ok()?;
+    Format::of(&record.value)
+}
+
+/// What a first record is, in words, for people whose file was refused.
+pub(crate) fn describe(first: &Value) -> String {
+    let Some(map) = object(first) else { return "a JSON value that is no object".to_owned() };
+    let short = |text: &str| text.chars().take(40).collect::<String>();
+    let keys: Vec<String> = map.keys().take(6).map(|k| short(k)).collect();
+    let keys = if keys.is_empty() { "no keys".to_owned() } else { format!("the keys {}", keys.join(", ")) };
+    match text(first, "type") {
+        Some(kind) => format!("a record of type {:?} with {keys}", short(kind)),
+        None => format!("a record without a type, with {keys}"),
+    }
+}
+
+/// What a file without a complete record looks like, in words.
+pub(crate) fn hint(first: &[u8]) -> &'static str {
+    match first {
+        [] => " (it is empty)",
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => " (it is compressed with zstd: unpack it first)",
+        [0x1F, 0x8B, ..] => " (it is compressed with gzip: unpack it first)",
+        [b'S', b'Q', b'L', b'i', b't', b'e', ..] => " (it is an SQLite database)",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_tells_the_format() {
+        let cases: [(&str, Option<Format>); 9] = [
+            (r#"{"timestamp":"t","type":"session_meta","payload":{"id":"a"}}"#, Some(Format::Codex)),
+            (r#"{"type":"session_meta","payload":"a"}"#, None),
+            (r#"{"id":"a","timestamp":"t","instructions":null}"#, Some(Format::CodexFlat)),
+            (r#"{"id":"a","timestamp":"t","git":{}}"#, Some(Format::CodexFlat)),
+            (r#"{"id":"a","timestamp":"t"}"#, None),
+            (r#"{"type":"session","id":"a"}"#, Some(Format::Pi)),
+            (r#"{"type":"session","id":1}"#, None),
+            (r#"{"ts":"t","dir":"meta","kind":"session_start"}"#, None),
+            (r#"{"type":"session_meta","payload":{"#, None),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(sniff(text.as_bytes()), wanted, "{text}");
+        }
+    }
+}

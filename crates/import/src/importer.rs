@@ -1,0 +1,189 @@
+//! Importing files and folders.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use sayso::Ledger;
+use serde_json::Value;
+
+use crate::codex::Codex;
+use crate::error::ImportError;
+use crate::formats::{self, Format};
+use crate::pi::Pi;
+use crate::records::{Record, Records};
+use crate::report::{FileReport, Report};
+use crate::session::Home;
+use crate::sink::Sink;
+use crate::values::named;
+use crate::walk;
+
+/// Bytes read at once.
+const BUFFER: usize = 256 << 10;
+
+/// How transcripts are imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Importer {
+    /// The name of the person whose words the transcripts hold; part of every turn of theirs, so a later import under
+    /// another name leaves known turns as they are.
+    pub owner: String,
+}
+
+impl Default for Importer {
+    fn default() -> Self {
+        Self { owner: "owner".to_owned() }
+    }
+}
+
+/// What reads the records of one format. The header was read before.
+trait Reading {
+    fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error>;
+
+    /// The file has no more complete records for now.
+    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), sayso::Error>;
+}
+
+impl Reading for Codex {
+    fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
+        self.take(record, sink)
+    }
+
+    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
+        self.settle(sink)
+    }
+}
+
+impl Reading for Pi {
+    fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
+        self.take(record, sink)
+    }
+
+    fn end(&mut self, _: &mut Sink<'_>) -> Result<(), sayso::Error> {
+        Ok(())
+    }
+}
+
+impl Importer {
+    /// An importer for the transcripts of the person of this name.
+    pub fn new(owner: impl Into<String>) -> Self {
+        Self { owner: owner.into() }
+    }
+
+    /// Imports one file; `progress` hears how many more bytes were read.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, holds no complete record, has no known format or names no session; the ledger refused.
+    /// Batches that were committed before an error stay, whole records each, and importing again continues.
+    pub fn import_file(
+        &self,
+        ledger: &Ledger,
+        path: &Path,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<FileReport, ImportError> {
+        let read = |cause| ImportError::Read { path: path.to_owned(), cause };
+        let file = File::open(path).map_err(read)?;
+        let mut records = Records::new(BufReader::with_capacity(BUFFER, file));
+        let first = match records.next() {
+            Some(first) => first.map_err(read)?,
+            None => return Err(no_record(path)),
+        };
+        let format = recognised(path, &first.value)?;
+        let home =
+            home(format, &first.value).ok_or_else(|| ImportError::NoSession { path: path.to_owned() })?;
+        let refused = |cause| ImportError::Ledger { path: path.to_owned(), cause };
+        let mut sink = Sink::new(ledger, home, FileReport::new(format)).map_err(refused)?;
+        let mut reading = self.reading(format);
+        let mut told = 0;
+        note(&mut sink, &first);
+        for record in records.by_ref() {
+            let record = record.map_err(read)?;
+            progress(record.offset.saturating_sub(told));
+            told = record.offset;
+            note(&mut sink, &record);
+            reading.record(record, &mut sink).map_err(refused)?;
+        }
+        reading.end(&mut sink).and_then(|()| sink.flush()).map_err(refused)?;
+        progress((records.offset() + records.pending()).saturating_sub(told));
+        Ok(closed(sink.report, &records))
+    }
+
+    fn reading(&self, format: Format) -> Box<dyn Reading> {
+        match format {
+            Format::Codex | Format::CodexFlat => Box::new(Codex::new(format, &self.owner)),
+            Format::Pi => Box::new(Pi::new(&self.owner)),
+        }
+    }
+
+    /// Imports files, and every `*.jsonl` file of folders. A file that is refused is listed, and the others go on.
+    pub fn import_paths(&self, ledger: &Ledger, paths: &[PathBuf], progress: &mut dyn FnMut(u64)) -> Report {
+        let mut report = Report::default();
+        for found in walk::files(paths) {
+            match found {
+                Ok(path) => match self.import_file(ledger, &path, progress) {
+                    Ok(file) => report.add(file),
+                    Err(error) => report.refuse(path, &error),
+                },
+                Err((path, cause)) => {
+                    report.refuse(path.clone(), &ImportError::Read { path, cause });
+                }
+            }
+        }
+        report
+    }
+}
+
+/// Imports one file with the default options; see [`Importer::import_file`].
+///
+/// # Errors
+///
+/// As for [`Importer::import_file`].
+pub fn import_file(
+    ledger: &Ledger,
+    path: &Path,
+    progress: &mut dyn FnMut(u64),
+) -> Result<FileReport, ImportError> {
+    Importer::default().import_file(ledger, path, progress)
+}
+
+/// Imports files and folders with the default options; see [`Importer::import_paths`].
+pub fn import_paths(ledger: &Ledger, paths: &[PathBuf]) -> Report {
+    Importer::default().import_paths(ledger, paths, &mut |_| {})
+}
+
+fn note(sink: &mut Sink<'_>, record: &Record) {
+    sink.report.records += 1;
+    sink.report.repairs += record.repairs;
+}
+
+fn closed<R: std::io::BufRead>(mut report: FileReport, records: &Records<R>) -> FileReport {
+    report.skip_many("broken_line", records.broken());
+    report.skip_many("unreadable", records.unreadable());
+    report.bytes = records.offset();
+    report.pending = records.pending();
+    report
+}
+
+fn recognised(path: &Path, first: &Value) -> Result<Format, ImportError> {
+    let unknown = || ImportError::Unrecognised { path: path.to_owned(), found: formats::describe(first) };
+    Format::of(first).ok_or_else(unknown)
+}
+
+fn no_record(path: &Path) -> ImportError {
+    let mut head = Vec::new();
+    // Only for a hint in words; a file that cannot be read again has none.
+    if let Ok(mut file) = File::open(path) {
+        let _ = file.seek(SeekFrom::Start(0));
+        let _ = file.take(16).read_to_end(&mut head);
+    }
+    ImportError::NoRecord { path: path.to_owned(), hint: formats::hint(&head) }
+}
+
+fn home(format: Format, first: &Value) -> Option<Home> {
+    let header = match format {
+        Format::Codex => first.get("payload")?,
+        Format::CodexFlat | Format::Pi => first,
+    };
+    let id = named(header, "id").or_else(|| named(header, "session_id"))?;
+    Some(Home::new(format, id, named(header, "cwd")))
+}

@@ -1,0 +1,194 @@
+//! pi sessions, of the versions 1 (without ids) to 3.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+
+use sayso::SpeakerKind;
+use sayso_model::limits::KEY_BYTES;
+use sayso_model::{Outcome, PartBody, SaidAt, Seal, ToolCall, ToolResult};
+use serde_json::Value;
+
+use crate::blocks::{joined, parts};
+use crate::draft::{Draft, DraftPart, Meta, Source, Who, Whole};
+use crate::formats::Format;
+use crate::records::Record;
+use crate::sink::{Sink, Summary, Through};
+use crate::tool;
+use crate::values::{named, plain, take, take_text, text};
+
+type Done = Result<(), sayso::Error>;
+
+/// Reads a session.
+pub(crate) struct Pi {
+    owner: String,
+    model: Option<String>,
+    /// The ordinal of every id.
+    ids: HashMap<String, u64>,
+    /// How many entries stood before each record, by its ordinal.
+    before: Vec<usize>,
+}
+
+impl Pi {
+    pub(crate) fn new(owner: &str) -> Self {
+        Self { owner: owner.to_owned(), model: None, ids: HashMap::new(), before: vec![0] }
+    }
+
+    /// Takes one record behind the header.
+    pub(crate) fn take(&mut self, record: Record, sink: &mut Sink<'_>) -> Done {
+        self.before.push(sink.entries());
+        let meta = self.meta(&record);
+        let mut value = record.value;
+        let kind = text(&value, "type").unwrap_or_default().to_owned();
+        match kind.as_str() {
+            "message" => return self.message(take(&mut value, "message"), meta, sink),
+            "custom_message" => {
+                return sink.message(Draft::new(meta, system(), parts(take(&mut value, "content"))));
+            }
+            "branch_summary" => {
+                let summary = DraftPart::text(take_text(&mut value, "summary"));
+                return sink.turn(Draft::new(meta, system(), vec![summary]));
+            }
+            "compaction" => return self.compaction(value, meta, sink),
+            "session_info" => {
+                if sink.entries() == 0 {
+                    sink.title(text(&value, "name").unwrap_or_default());
+                }
+                sink.report.skip(&kind);
+            }
+            "model_change" => {
+                self.model = named(&value, "modelId").map(str::to_owned).or_else(|| self.model.take());
+                sink.report.skip(&kind);
+            }
+            "session" | "thinking_level_change" | "label" | "custom" => sink.report.skip(&kind),
+            other => sink.report.unknown(other),
+        }
+        Ok(())
+    }
+
+    /// A record is known by its id; where it has none, or one that stood before, by its place and its bytes.
+    fn meta(&mut self, record: &Record) -> Meta {
+        let id = named(&record.value, "id").filter(|id| id.len() <= KEY_BYTES / 2);
+        let fresh = id.filter(|id| !self.ids.contains_key(*id));
+        let name = match fresh {
+            Some(id) => {
+                self.ids.insert(id.to_owned(), record.ordinal);
+                id.to_owned()
+            }
+            None => format!("{}-{}", record.ordinal, record.digest),
+        };
+        Meta { key: format!("pi:{name}"), said_at: said_at(&record.value), repairs: record.repairs }
+    }
+
+    fn message(&self, mut message: Value, meta: Meta, sink: &mut Sink<'_>) -> Done {
+        let role = text(&message, "role").unwrap_or_default().to_owned();
+        match role.as_str() {
+            "user" => {
+                let owner = Who::new(SpeakerKind::Owner, &self.owner);
+                sink.message(Draft::new(meta, owner, parts(take(&mut message, "content"))))
+            }
+            "assistant" => sink.turn(assistant(message, meta)),
+            "toolResult" => sink.turn(tool_result(message, meta)),
+            "bashExecution" => sink.turn(self.bash(message, meta)),
+            "custom" | "hookMessage" => {
+                sink.message(Draft::new(meta, system(), parts(take(&mut message, "content"))))
+            }
+            other => {
+                sink.report.unknown(&format!("message/{other}"));
+                Ok(())
+            }
+        }
+    }
+
+    /// A command that the owner gave to the shell, with what it printed.
+    fn bash(&self, mut message: Value, meta: Meta) -> Draft {
+        let exit = message.get("exitCode").and_then(Value::as_i64);
+        let outcome = match (exit, message.get("cancelled").and_then(Value::as_bool)) {
+            (None, Some(true)) => Outcome::Failed,
+            (exit, _) => tool::of_exit(exit),
+        };
+        let whole = full_output(&message, exit);
+        let arguments = take_text(&mut message, "command");
+        let text = take_text(&mut message, "output");
+        let (call_id, tool) = (String::new(), "bash".to_owned());
+        let call = ToolCall { call_id: call_id.clone(), tool: tool.clone(), arguments };
+        let result = ToolResult { call_id, tool: tool.clone(), outcome, text, output: None };
+        let call = DraftPart::new(PartBody::ToolCall(call)).by(Who::new(SpeakerKind::Owner, &self.owner));
+        let mut result = DraftPart::new(PartBody::ToolResult(result));
+        result.whole = whole;
+        Draft::new(meta, Who::new(SpeakerKind::Tool, tool), vec![call, result])
+    }
+
+    fn compaction(&self, mut value: Value, meta: Meta, sink: &mut Sink<'_>) -> Done {
+        let model = self.model.clone().unwrap_or_else(|| Format::Pi.program().to_owned());
+        let through = self.first_kept(&value).map_or(Through::Last, Through::Entries);
+        let text = take_text(&mut value, "summary");
+        sink.compaction(Summary { meta, speaker: Who::new(SpeakerKind::Agent, model), through, text })
+    }
+
+    /// How many entries stand before the first record that a compaction keeps.
+    fn first_kept(&self, compaction: &Value) -> Option<usize> {
+        let by_id = named(compaction, "firstKeptEntryId").and_then(|id| self.ids.get(id)).copied();
+        let ordinal = by_id.or_else(|| compaction.get("firstKeptEntryIndex")?.as_u64())?;
+        self.before.get(usize::try_from(ordinal).ok()?).copied()
+    }
+}
+
+fn system() -> Who {
+    Who::new(SpeakerKind::System, Format::Pi.program())
+}
+
+fn said_at(record: &Value) -> Option<SaidAt> {
+    let written = text(record, "timestamp").and_then(SaidAt::parse);
+    written.or_else(|| SaidAt::new(record.pointer("/message/timestamp")?.as_i64()?, 0))
+}
+
+fn assistant(mut message: Value, meta: Meta) -> Draft {
+    let name = named(&message, "model").unwrap_or(Format::Pi.program()).to_owned();
+    let content = take(&mut message, "content");
+    let parts = match content {
+        Value::Array(blocks) => blocks.into_iter().flat_map(spoken).collect(),
+        other => parts(other),
+    };
+    Draft::new(meta, Who::new(SpeakerKind::Agent, name), parts)
+}
+
+/// One block of an answer.
+fn spoken(mut block: Value) -> Vec<DraftPart> {
+    let part = match text(&block, "type") {
+        Some("thinking") => PartBody::Reasoning(Seal::Open, take_text(&mut block, "thinking")),
+        Some("toolCall") => PartBody::ToolCall(ToolCall {
+            call_id: take_text(&mut block, "id"),
+            tool: take_text(&mut block, "name"),
+            arguments: plain(take(&mut block, "arguments")),
+        }),
+        _ => return parts(Value::Array(vec![block])),
+    };
+    vec![DraftPart::new(part)]
+}
+
+fn tool_result(mut message: Value, meta: Meta) -> Draft {
+    let outcome = match message.get("isError").and_then(Value::as_bool) {
+        Some(true) => Outcome::Failed,
+        Some(false) => Outcome::Ok,
+        None => Outcome::Unknown,
+    };
+    let whole = message.get("details").and_then(|details| full_output(details, None));
+    let (text, attached) = joined(take(&mut message, "content"));
+    let tool = take_text(&mut message, "toolName");
+    let call_id = take_text(&mut message, "toolCallId");
+    let result = ToolResult { call_id, tool: tool.clone(), outcome, text, output: None };
+    let mut result = DraftPart::new(PartBody::ToolResult(result));
+    result.whole = whole;
+    let parts = std::iter::once(result).chain(attached).collect();
+    Draft::new(meta, Who::new(SpeakerKind::Tool, tool), parts)
+}
+
+/// The file that holds everything a command printed, while it is still there. Links are not followed, and anything but a
+/// plain file is left alone: a transcript must not make the importer wait on a pipe.
+fn full_output(details: &Value, exit: Option<i64>) -> Option<Whole> {
+    let path = PathBuf::from(named(details, "fullOutputPath")?);
+    let plain = path.is_absolute() && fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
+    let exit = exit.and_then(|code| i32::try_from(code).ok());
+    plain.then(|| Whole::of(Source::File(path), exit))
+}

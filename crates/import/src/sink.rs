@@ -1,0 +1,400 @@
+//! Writes drafts into the session of a file, in batches of whole records.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+
+use sayso::store::{
+    AppendTurn, Command, Compact, Done, MarkEntry, NewPart, OutputState, OutputStream, Refusal, Session,
+    StoreOutput,
+};
+use sayso::{Error, Fate, Ledger, Placed, Reader, Scope, SpeakerRef};
+use sayso_model::{EntryId, MarkKind, OutputId, PartBody, SpeakerId, TurnId};
+
+use crate::draft::{Draft, DraftPart, Meta, Source, Who, Whole};
+use crate::markers;
+use crate::report::FileReport;
+use crate::session::{Home, within};
+
+/// Commands of one batch at most.
+const COMMANDS: usize = 256;
+/// Bytes of one batch at most, unless one record alone has more.
+const BYTES: usize = 8 << 20;
+/// How often a batch is tried when another program imports the same file at the same time.
+const TRIES: usize = 3;
+
+/// How far a compaction reaches.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Through {
+    /// The session's last entry.
+    Last,
+    /// The last of the file's first so many entries.
+    Entries(usize),
+}
+
+/// A compaction to write.
+#[derive(Debug)]
+pub(crate) struct Summary {
+    pub(crate) meta: Meta,
+    pub(crate) speaker: Who,
+    pub(crate) through: Through,
+    pub(crate) text: String,
+}
+
+/// Where the turns of one file go.
+pub(crate) struct Sink<'a> {
+    ledger: &'a Ledger,
+    reader: Reader,
+    home: Home,
+    session: Option<Session>,
+    title: Option<String>,
+    queue: Vec<Step>,
+    commands: usize,
+    bytes: usize,
+    /// The places of the file's entries in the session, in order; 0 for what is still queued.
+    places: Vec<u64>,
+    speakers: HashMap<Who, SpeakerId>,
+    pub(crate) report: FileReport,
+}
+
+enum Step {
+    /// A turn, and which of the file's entries it is.
+    Turn(Draft, usize),
+    Mark(EntryId),
+}
+
+impl<'a> Sink<'a> {
+    pub(crate) fn new(ledger: &'a Ledger, home: Home, report: FileReport) -> Result<Self, Error> {
+        let mut sink = Self {
+            ledger,
+            reader: ledger.reader(Scope::All),
+            session: None,
+            home,
+            title: None,
+            queue: Vec::new(),
+            commands: 0,
+            bytes: 0,
+            places: Vec::new(),
+            speakers: HashMap::new(),
+            report,
+        };
+        let found = sink.home.find(ledger)?;
+        sink.enter(found);
+        Ok(sink)
+    }
+
+    fn enter(&mut self, session: Option<Session>) {
+        self.report.session = session.as_ref().map(|s| s.id);
+        self.report.project = session.as_ref().map(|s| s.project);
+        self.session = session;
+    }
+
+    /// Entries that the file has given so far.
+    pub(crate) fn entries(&self) -> usize {
+        self.places.len()
+    }
+
+    /// A title, where none is known yet.
+    pub(crate) fn title(&mut self, title: &str) {
+        if self.title.is_none() && !title.trim().is_empty() {
+            self.title = Some(title.trim().to_owned());
+        }
+    }
+
+    /// What was written under a key before.
+    pub(crate) fn known(&self, key: &str) -> Result<Option<Placed>, Error> {
+        match &self.session {
+            Some(session) => self.reader.known(session.id, key),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes a turn, unless it is known.
+    pub(crate) fn turn(&mut self, draft: Draft) -> Result<(), Error> {
+        if let Some(line) = draft.human_line().filter(|_| self.title.is_none()) {
+            self.title = Some(line.to_owned());
+        }
+        if let Some(placed) = self.known(&draft.meta.key)? {
+            self.report.turns_known += 1;
+            self.places.push(placed.seq);
+            return Ok(());
+        }
+        let (commands, bytes) = (draft.commands(), draft.bytes());
+        self.room(commands, bytes)?;
+        self.queue.push(Step::Turn(draft, self.places.len()));
+        self.places.push(0);
+        Ok(())
+    }
+
+    /// Takes a message that may show forwarded turns of this session: those are marked, and a message that holds nothing
+    /// else is not stored again.
+    pub(crate) fn message(&mut self, draft: Draft) -> Result<(), Error> {
+        let text = draft.spoken();
+        let quotes = self.quotes(&text)?;
+        for (id, _) in &quotes {
+            self.mark(*id)?;
+        }
+        let words_only = draft.parts.iter().all(|p| matches!(p.body, PartBody::Text(_)));
+        if !quotes.is_empty() && words_only && markers::only(&text, &quotes) {
+            self.report.skip("marker");
+            return Ok(());
+        }
+        self.turn(draft)
+    }
+
+    /// The turns of this session that hold a quote and whose markers stand in a text, with their notes.
+    fn quotes(&self, text: &str) -> Result<Vec<(TurnId, String)>, Error> {
+        let Some(session) = &self.session else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for id in markers::ids(text) {
+            let entry = self.reader.entry(id)?.filter(|e| e.session == session.id);
+            let turn = entry.as_ref().and_then(|e| e.turn()).filter(|t| t.quote.is_some());
+            found.extend(turn.map(|t| (id, t.text())));
+        }
+        Ok(found)
+    }
+
+    fn mark(&mut self, of: TurnId) -> Result<(), Error> {
+        let queued = self.queue.iter().any(|s| matches!(s, Step::Mark(id) if *id == of));
+        if queued || self.reader.marks(of)?.iter().any(|m| m.kind == MarkKind::InContext) {
+            return Ok(());
+        }
+        self.room(1, 0)?;
+        self.queue.push(Step::Mark(of));
+        self.report.marks += 1;
+        Ok(())
+    }
+
+    /// Takes a compaction. What stands before it is written first, so that it knows how far it reaches.
+    pub(crate) fn compaction(&mut self, summary: Summary) -> Result<(), Error> {
+        self.report.compactions += 1;
+        if let Some(placed) = self.known(&summary.meta.key)? {
+            self.places.push(placed.seq);
+            return Ok(());
+        }
+        self.flush()?;
+        let session = self.session()?;
+        let through = match summary.through {
+            Through::Last => self.reader.session(session)?.map_or(0, |s| s.last_seq),
+            Through::Entries(count) => self.place_before(count),
+        };
+        let speaker = self.speaker(&summary.speaker)?;
+        let done = self.ledger.write(
+            &Scope::All,
+            vec![Command::Compact(Compact {
+                id: self.ledger.fresh_entry(),
+                session,
+                speaker,
+                said_at: summary.meta.said_at,
+                through,
+                summary: summary.text,
+                key: Some(summary.meta.key),
+            })],
+        )?;
+        self.places.push(done.iter().find_map(entry).map_or(0, |(_, placed)| placed.seq));
+        Ok(())
+    }
+
+    fn place_before(&self, count: usize) -> u64 {
+        count.checked_sub(1).and_then(|last| self.places.get(last)).copied().unwrap_or(0)
+    }
+
+    /// Makes room in the batch by writing what is queued.
+    fn room(&mut self, commands: usize, bytes: usize) -> Result<(), Error> {
+        if self.commands + commands > COMMANDS || self.bytes + bytes > BYTES {
+            self.flush()?;
+        }
+        self.commands += commands;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    fn session(&mut self) -> Result<sayso_model::SessionId, Error> {
+        if let Some(session) = &self.session {
+            return Ok(session.id);
+        }
+        let session = self.home.make(self.ledger, self.title.as_deref())?;
+        let id = session.id;
+        self.enter(Some(session));
+        Ok(id)
+    }
+
+    /// Writes what is queued.
+    pub(crate) fn flush(&mut self) -> Result<(), Error> {
+        let mut steps = std::mem::take(&mut self.queue);
+        (self.commands, self.bytes) = (0, 0);
+        for attempt in 1.. {
+            if steps.is_empty() {
+                break;
+            }
+            let commands = self.batch(&steps)?;
+            match self.ledger.write(&Scope::All, commands) {
+                Ok(done) => {
+                    self.settle(&steps, &done);
+                    break;
+                }
+                // Another program wrote one of the turns meanwhile, and read it in another light: its reading stays.
+                Err(error)
+                    if attempt < TRIES && matches!(error.refusal(), Some(Refusal::Conflict { .. })) =>
+                {
+                    self.drop_known(&mut steps)?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_known(&mut self, steps: &mut Vec<Step>) -> Result<(), Error> {
+        for step in std::mem::take(steps) {
+            let known = match &step {
+                Step::Turn(draft, index) => self.known(&draft.meta.key)?.map(|placed| (placed.seq, *index)),
+                Step::Mark(_) => None,
+            };
+            match known {
+                Some((seq, index)) => {
+                    self.report.turns_known += 1;
+                    self.placed(index, seq);
+                }
+                None => steps.push(step),
+            }
+        }
+        Ok(())
+    }
+
+    fn placed(&mut self, index: usize, seq: u64) {
+        if let Some(place) = self.places.get_mut(index) {
+            *place = seq;
+        }
+    }
+
+    fn settle(&mut self, steps: &[Step], done: &[Done]) {
+        let indexes = steps.iter().map(|step| match step {
+            Step::Turn(_, index) => Some(*index),
+            Step::Mark(_) => None,
+        });
+        let entries: Vec<_> = done.iter().filter_map(entry).collect();
+        for (index, (fate, placed)) in indexes.zip(entries) {
+            let Some(index) = index else { continue };
+            match fate {
+                Fate::New => self.report.turns_added += 1,
+                Fate::Known => self.report.turns_known += 1,
+            }
+            self.placed(index, placed.seq);
+        }
+    }
+
+    fn batch(&mut self, steps: &[Step]) -> Result<Vec<Command>, Error> {
+        let session = self.session()?;
+        let mut commands = Vec::new();
+        for step in steps {
+            match step {
+                Step::Turn(draft, _) => self.append(session, draft, &mut commands)?,
+                Step::Mark(of) => commands.push(Command::Mark(MarkEntry {
+                    id: self.ledger.fresh_entry(),
+                    session,
+                    kind: MarkKind::InContext,
+                    of: Some(*of),
+                    route: self.report.format.word().to_owned(),
+                })),
+            }
+        }
+        Ok(commands)
+    }
+
+    fn append(
+        &mut self,
+        session: sayso_model::SessionId,
+        draft: &Draft,
+        commands: &mut Vec<Command>,
+    ) -> Result<(), Error> {
+        let mut parts = Vec::new();
+        for part in &draft.parts {
+            let by = part.by.as_ref().filter(|by| **by != draft.speaker);
+            let by = by.map(|who| self.speaker(who)).transpose()?;
+            let body = self.body(session, part, commands)?;
+            parts.push(NewPart { by, body });
+        }
+        commands.push(Command::AppendTurn(AppendTurn {
+            id: self.ledger.fresh_entry(),
+            session,
+            speaker: self.speaker(&draft.speaker)?,
+            said_at: draft.meta.said_at,
+            reply_to: None,
+            repairs: u32::try_from(draft.meta.repairs).unwrap_or(u32::MAX),
+            parts,
+            key: Some(draft.meta.key.clone()),
+            expected_head: None,
+        }));
+        Ok(())
+    }
+
+    fn body(
+        &self,
+        session: sayso_model::SessionId,
+        part: &DraftPart,
+        commands: &mut Vec<Command>,
+    ) -> Result<PartBody, Error> {
+        let mut body = part.body.clone();
+        let Some(whole) = &part.whole else { return Ok(body) };
+        let (tool, link) = match &mut body {
+            PartBody::ToolResult(result) => (result.tool.clone(), &mut result.output),
+            PartBody::Attachment(attachment) => (String::new(), &mut attachment.output),
+            PartBody::Text(_) | PartBody::Reasoning(..) | PartBody::ToolCall(_) => return Ok(body),
+        };
+        *link = self.store(session, &tool, whole, commands)?;
+        Ok(body)
+    }
+
+    /// Stores bytes and adds the command that records them; `None` where a named file went away meanwhile.
+    fn store(
+        &self,
+        session: sayso_model::SessionId,
+        tool: &str,
+        whole: &Whole,
+        commands: &mut Vec<Command>,
+    ) -> Result<Option<OutputId>, Error> {
+        let mut streams = Vec::new();
+        for (kind, source) in &whole.streams {
+            let mut bytes: Box<dyn Read> = match source {
+                Source::Bytes(bytes) => Box::new(bytes.as_slice()),
+                Source::File(path) => match File::open(path) {
+                    Ok(file) => Box::new(file),
+                    Err(_) => continue,
+                },
+            };
+            streams.push(OutputStream { kind: *kind, blob: self.ledger.put_blob(&mut bytes)? });
+        }
+        if streams.is_empty() {
+            return Ok(None);
+        }
+        let id = self.ledger.fresh_output();
+        let tool = within(tool).to_owned();
+        let state = OutputState::Complete;
+        commands.push(Command::StoreOutput(StoreOutput {
+            id,
+            session,
+            tool,
+            state,
+            exit: whole.exit,
+            streams,
+        }));
+        Ok(Some(id))
+    }
+
+    fn speaker(&mut self, who: &Who) -> Result<SpeakerId, Error> {
+        if let Some(id) = self.speakers.get(who) {
+            return Ok(*id);
+        }
+        let id = self.ledger.speaker(&SpeakerRef::new(who.kind, within(&who.name)))?;
+        self.speakers.insert(who.clone(), id);
+        Ok(id)
+    }
+}
+
+fn entry(done: &Done) -> Option<(Fate, Placed)> {
+    match done {
+        Done::Entries(fate, placed) => placed.first().map(|p| (*fate, *p)),
+        Done::Project(_) | Done::Session(_) | Done::Speaker(_) | Done::Output(_) => None,
+    }
+}
