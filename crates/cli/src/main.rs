@@ -1,2 +1,73 @@
-//! The program.
-fn main() {}
+//! The program `sayso`.
+
+mod args;
+mod cmd;
+mod fail;
+mod hook;
+mod io;
+mod open;
+
+use std::io::BufWriter;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::fail::Failure;
+use crate::io::Out;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return arguments(&error),
+    };
+    if let Command::Hook(hook) = &cli.command {
+        return hook::run(hook, &cli.global);
+    }
+    let mut stdout = BufWriter::new(std::io::stdout().lock());
+    let mut out = Out::new(&mut stdout, cli.global.json);
+    let done = run(cli, &mut out).and_then(|()| out.flush());
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // What was printed before the failure is data all the same.
+            let _ = out.flush();
+            failure.report(&mut std::io::stderr())
+        }
+    }
+}
+
+/// Help, a version or a complaint; a hook with wrong arguments must not stop its agent.
+fn arguments(error: &clap::Error) -> ExitCode {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    if error.use_stderr() && given.iter().any(|a| a == "hook") {
+        hook::refused_arguments(&given, &error.to_string());
+        return ExitCode::SUCCESS;
+    }
+    // A closed stream is no reason to complain about.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
+
+fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
+    let global = &cli.global;
+    match cli.command {
+        Command::Append(args) => cmd::append::run(&args, global, out),
+        Command::Import(args) => cmd::import::run(&args, global, out),
+        Command::Projects => cmd::list::projects(global, out),
+        Command::Sessions(args) => cmd::list::sessions(&args, global, out),
+        Command::Inbox(args) => cmd::list::inbox(&args, global, out),
+        Command::Show(args) => cmd::show::run(&args, global, out),
+        Command::Forward(args) => cmd::forward::run(&args, global, out),
+        Command::Origin(args) => cmd::origin::run(&args, global, out),
+        Command::Context(args) => cmd::context::run(&args, global, out),
+        Command::Output(args) => cmd::output::run(&args, global, out),
+        Command::Verify(args) => cmd::verify::run(&args, global, out),
+        Command::Doctor => cmd::doctor::run(global, out),
+        Command::Demo(args) => cmd::demo::run(&args, out),
+        Command::Completions { shell } => cmd::meta::completions(shell, out),
+        Command::Man { to } => cmd::meta::man(to.as_deref(), out),
+        // Answered before standard output was taken.
+        Command::Hook(_) => Ok(()),
+    }
+}

@@ -1,0 +1,269 @@
+//! The program's arguments and their help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use sayso::model::{SaidAt, Span};
+use sayso::{SpeakerKind, SpeakerRef, What};
+
+/// The conversation ledger: every turn, and on whose say-so the words stand there.
+#[derive(Debug, Parser)]
+#[command(
+    name = "sayso",
+    version,
+    max_term_width = 100,
+    after_help = "A SESSION or PROJECT is a name, an address (sayso://…), or 6 or more characters from the end of its \
+                  id; a session may also be PROJECT/SESSION. An ADDRESS is an address, an id, or 6 or more characters \
+                  from its end.\n\nExit codes: 0 done; 1 it could not be done, and the message says what to do next; \
+                  2 the arguments are wrong; 3 `verify` found problems. Results go to standard output, everything else \
+                  to standard error."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// The ledger's file [default: ledger.db in the platform's data folder]
+    #[arg(long, global = true, value_name = "FILE", env = "SAYSO_LEDGER", hide_env_values = true)]
+    pub(crate) ledger: Option<PathBuf>,
+    /// See only this project; may be given several times
+    #[arg(long, global = true, value_name = "PROJECT")]
+    pub(crate) scope: Vec<String>,
+    /// Print JSON, one object a line for lists
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Append a turn; its text comes from standard input and is kept byte for byte
+    Append(Append),
+    /// Import sessions that Codex and pi wrote: files, or folders with .jsonl files
+    Import(Import),
+    /// List the projects
+    Projects,
+    /// List the sessions
+    Sessions(Sessions),
+    /// Show a turn, or every turn of a session
+    Show(Show),
+    /// Forward turns into another session, as quotes with their address
+    Forward(Forward),
+    /// Tell where a forwarded turn comes from
+    Origin(One),
+    /// Print what a model would be given next
+    Context(Context),
+    /// Print a stored output whole
+    Output(Output),
+    /// List forwarded turns that their agent has not seen yet
+    Inbox(Inbox),
+    /// Check the whole ledger and print the head of every session
+    Verify(Verify),
+    /// Look for trouble: with the ledger, and records of hooks that failed
+    Doctor,
+    /// Answer a hook of an agent program; never fails and never stops the agent
+    Hook(Hook),
+    /// See it work on a throwaway ledger
+    Demo(Demo),
+    /// Print the completions of a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Print the manual page, or write the pages of all commands into a folder
+    Man {
+        /// The folder
+        #[arg(long, value_name = "FOLDER")]
+        to: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Append {
+    /// The project; made on first use
+    #[arg(long, value_name = "NAME")]
+    pub(crate) project: String,
+    /// The session; made on first use
+    #[arg(long, value_name = "TITLE")]
+    pub(crate) session: String,
+    /// Who says it: owner, person, agent, tool or system, and a name
+    #[arg(long, value_name = "KIND[:NAME]", value_parser = speaker)]
+    pub(crate) speaker: SpeakerRef,
+    /// An idempotency key: the same key with the same words is written once
+    #[arg(long)]
+    pub(crate) key: Option<String>,
+    /// The turn of the same session that it answers
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) reply_to: Option<String>,
+    /// When it was said, as RFC 3339 [default: not known]
+    #[arg(long, value_name = "TIME", value_parser = said_at)]
+    pub(crate) said_at: Option<SaidAt>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Files, or folders to look through
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sessions {
+    /// Only this project's
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct One {
+    /// The turn
+    #[arg(value_name = "ADDRESS")]
+    pub(crate) address: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// A turn, or a session
+    #[arg(value_name = "ADDRESS")]
+    pub(crate) address: String,
+    /// In which form [default: card; with --json: json]
+    #[arg(long = "as", value_name = "FORM")]
+    pub(crate) form: Option<Form>,
+}
+
+/// The forms of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// The turn's own text alone, byte for byte; in a terminal with what hides shown
+    Text,
+    /// For people, in a terminal
+    Card,
+    /// For people, as Markdown
+    Markdown,
+    /// For people, as HTML
+    Html,
+    /// For a model
+    Marker,
+    /// For a model, as one line of JSON
+    MarkerJson,
+    /// Everything, exact
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Forward {
+    /// The turns, in order; an address with #chars=START,LEN forwards that part
+    #[arg(required = true, value_name = "ADDRESS")]
+    pub(crate) addresses: Vec<String>,
+    /// The destination: SESSION or PROJECT/SESSION
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) to: String,
+    /// What you add; it stands beside the quote, on the last turn
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    /// Forward LEN characters from character START (from 0)
+    #[arg(long, value_name = "START,LEN", value_parser = span, conflicts_with = "select_text")]
+    pub(crate) select: Option<Span>,
+    /// Forward these words, which stand in the turn exactly once
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) select_text: Option<String>,
+    /// Of a turn that holds a quote: its own note, or the quote [default: the note if it has one]
+    #[arg(long, value_name = "note|quote", value_parser = ["note", "quote"])]
+    pub(crate) what: Option<String>,
+    /// An idempotency key
+    #[arg(long)]
+    pub(crate) key: Option<String>,
+    /// Who forwards [default: the owner, named by SAYSO_OWNER or the login name]
+    #[arg(long, value_name = "KIND[:NAME]", value_parser = speaker)]
+    pub(crate) by: Option<SpeakerRef>,
+    /// Leave out the titles of the project and session it comes from
+    #[arg(long)]
+    pub(crate) hide_titles: bool,
+    /// Make the destination PROJECT/SESSION if it is not there
+    #[arg(long)]
+    pub(crate) create: bool,
+}
+
+impl Forward {
+    pub(crate) fn what(&self) -> Option<What> {
+        self.what.as_deref().and_then(|w| w.parse().ok())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Context {
+    /// The session
+    pub(crate) session: String,
+    /// The provider whose form is printed: openai-responses
+    #[arg(long = "for", value_name = "PROVIDER")]
+    pub(crate) provider: String,
+    /// Tokens it may take, as estimated; more is an error that asks for a compaction
+    #[arg(long, value_name = "N")]
+    pub(crate) budget: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// The output's id, or 6 or more characters from its end
+    pub(crate) id: String,
+    /// Write to a new file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+    /// Standard error instead of standard output
+    #[arg(long)]
+    pub(crate) stderr: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inbox {
+    /// Only this session's
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// Compare with the heads in this file: an earlier output of `sayso verify --json`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Hook {
+    /// The agent program: codex
+    pub(crate) program: String,
+    /// The event: SessionStart, UserPromptSubmit or Stop; its input comes from standard input
+    pub(crate) event: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// The Codex session to import instead of the one that comes with the program
+    #[arg(long, value_name = "FILE")]
+    pub(crate) codex: Option<PathBuf>,
+    /// The pi session to import instead of the one that comes with the program
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pi: Option<PathBuf>,
+}
+
+fn speaker(text: &str) -> Result<SpeakerRef, String> {
+    let (kind, name) = text.split_once(':').unwrap_or((text, ""));
+    let kind: SpeakerKind = kind.parse().map_err(|e: sayso::model::UnknownKind| e.to_string())?;
+    Ok(SpeakerRef::new(kind, name))
+}
+
+fn span(text: &str) -> Result<Span, String> {
+    let numbers =
+        text.split_once(',').and_then(|(start, len)| Some((start.parse().ok()?, len.parse().ok()?)));
+    let (start, len) = numbers.ok_or("two numbers are needed: START,LEN, such as 0,120")?;
+    Span::new(start, len).map_err(|e| e.to_string())
+}
+
+fn said_at(text: &str) -> Result<SaidAt, String> {
+    SaidAt::parse(text).ok_or_else(|| "a time is needed, such as 2026-11-30T18:14:05+09:00".to_owned())
+}

@@ -1,0 +1,40 @@
+//! `sayso append`
+
+use sayso::model::{PartBody, TurnId, text};
+use sayso::{Address, NewTurn};
+use serde::Serialize;
+
+use crate::args::{Append, Global};
+use crate::fail::Failure;
+use crate::io::{Out, read_input, say};
+use crate::open;
+
+#[derive(Serialize)]
+struct Appended {
+    turn: TurnId,
+    address: Address,
+    seq: u64,
+}
+
+pub(crate) fn run(args: &Append, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
+    let (text, repairs) = text::repair(read_input()?);
+    if text.is_empty() {
+        return Err(Failure::request("there is no text on standard input: pipe the turn's text in"));
+    }
+    let reader = open::reader(global)?;
+    let reply_to = args.reply_to.as_deref().map(|a| reader.find_turn(a)).transpose()?;
+    let turn = NewTurn {
+        speaker: args.speaker.clone(),
+        said_at: args.said_at,
+        reply_to: reply_to.map(|named| named.placed.id),
+        parts: vec![(None, PartBody::Text(text))],
+        key: args.key.clone(),
+        repairs,
+    };
+    let (_, placed) = reader.ledger().append_to(reader.scope(), &args.project, &args.session, &turn)?;
+    if repairs > 0 {
+        say(format!("note: {repairs} byte sequences were not valid UTF-8; each was kept as U+FFFD and counted"));
+    }
+    let appended = Appended { turn: placed.id, address: reader.address_of(&placed), seq: placed.seq };
+    out.either(&appended, || appended.address.to_string())
+}

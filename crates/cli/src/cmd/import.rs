@@ -1,0 +1,118 @@
+//! `sayso import`
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use sayso_import::{Importer, Report};
+use serde::Serialize;
+
+use crate::args::{Global, Import};
+use crate::fail::Failure;
+use crate::io::Out;
+use crate::open;
+
+#[derive(Serialize)]
+struct Imported<'a> {
+    files: u64,
+    records: u64,
+    turns_added: u64,
+    turns_known: u64,
+    skipped: &'a BTreeMap<String, u64>,
+    unknown: u64,
+    refused: Vec<RefusedFile<'a>>,
+    repairs: u64,
+}
+
+#[derive(Serialize)]
+struct RefusedFile<'a> {
+    file: &'a PathBuf,
+    why: &'a str,
+}
+
+pub(crate) fn run(args: &Import, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
+    let ledger = open::ledger(global)?;
+    let importer = Importer::new(open::owner().name);
+    let mut progress = Progress::default();
+    let report = importer.import_paths(&ledger, &args.paths, &mut |bytes| progress.more(bytes));
+    progress.done();
+    let imported = imported(&report);
+    out.either(&imported, || text(&report))?;
+    all_refused(&report)
+}
+
+fn imported(report: &Report) -> Imported<'_> {
+    Imported {
+        files: report.files,
+        records: report.records,
+        turns_added: report.turns_added,
+        turns_known: report.turns_known,
+        skipped: &report.skipped,
+        unknown: report.unknown,
+        refused: report.refused.iter().map(|r| RefusedFile { file: &r.file, why: &r.why }).collect(),
+        repairs: report.repairs,
+    }
+}
+
+fn text(report: &Report) -> String {
+    let mut lines = vec![format!(
+        "{} files, {} records: {} turns added, {} known before",
+        report.files, report.records, report.turns_added, report.turns_known
+    )];
+    let skipped: u64 = report.skipped.values().sum();
+    if skipped > 0 {
+        let kinds: Vec<String> = report.skipped.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
+        lines.push(format!("skipped, since they hold no words: {}", kinds.join(", ")));
+    }
+    if report.unknown > 0 {
+        lines.push(format!(
+            "{} records of unknown kinds were left out: a newer program wrote them",
+            report.unknown
+        ));
+    }
+    if report.repairs > 0 {
+        lines.push(format!("{} sequences were no UTF-8 and were kept as U+FFFD", report.repairs));
+    }
+    lines.extend(report.refused.iter().map(|r| format!("refused {}: {}", r.file.display(), r.why)));
+    lines.join("\n")
+}
+
+/// Some files may be refused; where nothing at all could be read, that is a failure.
+fn all_refused(report: &Report) -> Result<(), Failure> {
+    match (report.files, report.refused.len()) {
+        (0, 0) => Err(Failure::request(
+            "there is no .jsonl file: name a session's file or the folder that holds it",
+        )),
+        (0, _) => Err(Failure::request("no file could be imported: the reasons stand above")),
+        _ => Ok(()),
+    }
+}
+
+/// A line on a terminal for work that takes long; nothing where nobody watches.
+#[derive(Default)]
+struct Progress {
+    read: u64,
+    shown: u64,
+}
+
+impl Progress {
+    const STEP: u64 = 4 * 1024 * 1024;
+
+    fn more(&mut self, bytes: u64) {
+        self.read += bytes;
+        if self.read - self.shown >= Self::STEP && std::io::stderr().is_terminal() {
+            self.shown = self.read;
+            draw(&format!("\r{} MB read", self.read / 1_000_000));
+        }
+    }
+
+    fn done(&self) {
+        if self.shown > 0 {
+            draw("\n");
+        }
+    }
+}
+
+fn draw(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,116 @@
+//! `sayso projects`, `sayso sessions`, `sayso inbox`
+
+use sayso::Address;
+use sayso::model::{SessionKind, TurnId, UtcMs};
+use sayso::store::{Project, Session, Waiting};
+use serde::Serialize;
+
+use crate::args::{Global, Inbox, Sessions};
+use crate::fail::Failure;
+use crate::io::Out;
+use crate::open;
+
+#[derive(Serialize)]
+struct Row<'a> {
+    address: Address,
+    name: &'a str,
+    kind: &'a str,
+    turns: u64,
+    last_at: Option<UtcMs>,
+}
+
+impl Row<'_> {
+    fn text(&self) -> String {
+        let at = self.last_at.map_or_else(|| "-".to_owned(), UtcMs::utc);
+        let turns = if self.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", self.turns) };
+        let name = crate::io::one_line(self.name);
+        let name = if name.is_empty() { "(no title)" } else { &name };
+        format!("{name}
+  {}, {turns}, last {at}
+  {}", self.kind, self.address)
+    }
+}
+
+pub(crate) fn projects(global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
+    let reader = open::reader(global)?;
+    let projects = reader.projects()?;
+    for project in &projects {
+        let row = project_row(project, reader.ledger().project_address(project.id));
+        out.either(&row, || row.text())?;
+    }
+    hint(out, projects.is_empty(), "There are no projects yet: `sayso import` or `sayso append` makes them.");
+    Ok(())
+}
+
+fn project_row(project: &Project, address: Address) -> Row<'_> {
+    Row { address, name: &project.name, kind: "project", turns: project.turns, last_at: project.last_at }
+}
+
+pub(crate) fn sessions(args: &Sessions, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
+    let reader = open::reader(global)?;
+    let project = args.project.as_deref().map(|p| reader.find_project(p)).transpose()?;
+    let sessions = reader.sessions(project.map(|p| p.id))?;
+    for session in &sessions {
+        let row = session_row(session, reader.ledger().session_address(session));
+        out.either(&row, || row.text())?;
+    }
+    hint(out, sessions.is_empty(), "There are no sessions yet: `sayso import` or `sayso append` makes them.");
+    Ok(())
+}
+
+fn session_row(session: &Session, address: Address) -> Row<'_> {
+    let kind: SessionKind = session.kind;
+    Row { address, name: &session.title, kind: kind.as_str(), turns: session.turns, last_at: session.last_at }
+}
+
+#[derive(Serialize)]
+struct InboxRow {
+    turn: TurnId,
+    address: Address,
+    session: Address,
+    from: Option<Address>,
+    state: &'static str,
+    recorded_at: UtcMs,
+}
+
+pub(crate) fn inbox(args: &Inbox, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
+    let reader = open::reader(global)?;
+    let session = args.session.as_deref().map(|s| reader.find_session(s)).transpose()?;
+    let waiting = reader.inbox(session.map(|s| s.id))?;
+    for one in &waiting {
+        let row = inbox_row(one, reader.ledger().id());
+        out.either(&row, || waiting_text(one, &row))?;
+    }
+    hint(out, waiting.is_empty(), "Nothing waits: every forwarded turn is in the context of its agent.");
+    Ok(())
+}
+
+fn inbox_row(waiting: &Waiting, ledger: sayso::model::LedgerId) -> InboxRow {
+    let entry = &waiting.entry;
+    InboxRow {
+        turn: entry.id,
+        address: Address::Turn(ledger, entry.project, entry.session, entry.id, None),
+        session: Address::Session(ledger, entry.project, entry.session),
+        from: entry.turn().and_then(|t| t.quote.as_ref()).map(|q| q.origin.address),
+        state: waiting.state.map_or("recorded", sayso::model::MarkKind::as_str),
+        recorded_at: entry.recorded_at,
+    }
+}
+
+fn waiting_text(waiting: &Waiting, row: &InboxRow) -> String {
+    let quote = waiting.entry.turn().and_then(|t| t.quote.as_ref());
+    let words = quote.map_or(String::new(), |q| {
+        let shown = crate::io::one_line(&q.text);
+        let at = sayso::model::text::cut(&shown, 60);
+        let more = if at.bytes < shown.len() { "…" } else { "" };
+        let words = shown.get(..at.bytes).unwrap_or_default();
+        format!("{} · {}: {words}{more}", q.speaker.kind, crate::io::one_line(&q.speaker.name))
+    });
+    format!("{:<8}  {words}\n          {}", row.state, row.address)
+}
+
+fn hint(out: &Out<'_>, empty: bool, text: &str) {
+    if empty && !out.json() {
+        crate::io::say(text);
+    }
+}

@@ -1,0 +1,14 @@
+//! The commands, one file each.
+
+pub(crate) mod append;
+pub(crate) mod context;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod forward;
+pub(crate) mod import;
+pub(crate) mod list;
+pub(crate) mod meta;
+pub(crate) mod origin;
+pub(crate) mod output;
+pub(crate) mod show;
+pub(crate) mod verify;

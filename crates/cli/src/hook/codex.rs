@@ -1,0 +1,139 @@
+//! Hooks of Codex CLI, as observed with version 0.169.0.
+//!
+//! - `SessionStart`: the session is registered as live, so that turns can be forwarded to it.
+//! - `UserPromptSubmit`: forwarded turns that wait are offered as markers, each once.
+//! - `Stop`: what is new in the transcript is imported; a marker that it shows is then known to be in context.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sayso::model::limits::FORWARD_CHARS;
+use sayso::model::{MarkKind, SessionKind};
+use sayso::store::{Alias, Command, MarkEntry, Session, Waiting};
+use sayso::view::marker::{self, Message, Profile};
+use sayso::{Ledger, Options, Reader, Scope};
+use sayso_import::Importer;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::args::Global;
+use crate::fail::Failure;
+use crate::open;
+
+/// What Codex writes on standard input, as far as it is used.
+#[derive(Debug, Deserialize)]
+pub(super) struct Input {
+    session_id: String,
+    #[serde(default)]
+    transcript_path: Option<PathBuf>,
+    cwd: PathBuf,
+}
+
+/// Longest wait for another program's lock: a prompt must not be held up.
+const PROMPT_WAIT: Duration = Duration::from_millis(1_500);
+/// The same where nobody waits for the answer; Codex gives a hook 10 seconds in the README's set-up.
+const STOP_WAIT: Duration = Duration::from_secs(5);
+
+pub(super) fn answer(event: &str, input: &Input, global: &Global) -> Result<String, Failure> {
+    match event {
+        "SessionStart" => {
+            register(&ledger(global, PROMPT_WAIT)?, input)?;
+            Ok(String::new())
+        }
+        "UserPromptSubmit" => offer(&ledger(global, PROMPT_WAIT)?, input),
+        "Stop" => {
+            import(&ledger(global, STOP_WAIT)?, input)?;
+            Ok(String::new())
+        }
+        other => Err(Failure::request(format!(
+            "the event {other:?} is not known: SessionStart, UserPromptSubmit and Stop are"
+        ))),
+    }
+}
+
+fn ledger(global: &Global, wait: Duration) -> Result<Ledger, Failure> {
+    let options = Options { wait, ..Options::default() };
+    Ok(Ledger::open(&open::path(global)?, &options)?)
+}
+
+/// The session of this run, registered on first sight.
+fn register(ledger: &Ledger, input: &Input) -> Result<Session, Failure> {
+    let reader = ledger.reader(Scope::All);
+    let alias = Alias::new("codex", &input.session_id);
+    if let Some(session) = reader.sessions_as(&alias)?.into_iter().next() {
+        return Ok(session);
+    }
+    let path = input.cwd.to_string_lossy();
+    let project = ledger.project_as(&Scope::All, &Alias::new("path", path.as_ref()), &project_name(&path))?;
+    Ok(ledger.session_as(&Scope::All, project.id, &alias, &title(&input.session_id), SessionKind::Live)?)
+}
+
+fn project_name(path: &str) -> String {
+    let last = path.rsplit(['/', '\\']).find(|part| !part.is_empty());
+    last.unwrap_or("codex").to_owned()
+}
+
+/// Until the first prompt there is nothing to call it but its id; the end of that tells sessions apart.
+fn title(session_id: &str) -> String {
+    let end = session_id.chars().rev().take(6).collect::<Vec<_>>();
+    format!("codex {}", end.into_iter().rev().collect::<String>())
+}
+
+/// Offers what waits for the session, oldest first, within what one forward may hold; the rest waits for the next prompt.
+fn offer(ledger: &Ledger, input: &Input) -> Result<String, Failure> {
+    let session = register(ledger, input)?;
+    let reader = ledger.reader(Scope::Projects(vec![session.project]));
+    let mut room = FORWARD_CHARS;
+    let waiting = reader.inbox(Some(session.id))?;
+    let fresh = waiting.iter().filter(|w| w.state.is_none());
+    let offered: Vec<&Waiting> = fresh.take_while(|w| fits(w, &mut room)).collect();
+    let markers: Vec<String> = offered.iter().filter_map(|w| rendered(w)).collect();
+    if markers.is_empty() {
+        return Ok(String::new());
+    }
+    // Marked before it is handed out: an offer that got lost is seen in the inbox, one that was repeated is not undone.
+    mark(&reader, &session, &offered)?;
+    Ok(json!({
+        "hookSpecificOutput": {
+            "hookEventName": "UserPromptSubmit",
+            "additionalContext": marker::join(&markers),
+        }
+    })
+    .to_string())
+}
+
+fn fits(waiting: &Waiting, room: &mut usize) -> bool {
+    let quote = waiting.entry.turn().and_then(|t| t.quote.as_ref());
+    let left = room.checked_sub(quote.map_or(0, |q| q.kept as usize));
+    *room = left.unwrap_or(0);
+    left.is_some()
+}
+
+fn rendered(waiting: &Waiting) -> Option<String> {
+    Message::of(&waiting.entry).map(|message| marker::render(&message, Profile::V1))
+}
+
+fn mark(reader: &Reader, session: &Session, offered: &[&Waiting]) -> Result<(), Failure> {
+    let command = |w: &&Waiting| {
+        Command::Mark(MarkEntry {
+            id: reader.ledger().fresh_entry(),
+            session: session.id,
+            kind: MarkKind::Offered,
+            of: Some(w.entry.id),
+            route: "codex UserPromptSubmit".to_owned(),
+        })
+    };
+    reader.ledger().write(reader.scope(), offered.iter().map(command).collect())?;
+    Ok(())
+}
+
+fn import(ledger: &Ledger, input: &Input) -> Result<(), Failure> {
+    register(ledger, input)?;
+    let Some(path) = &input.transcript_path else { return Ok(()) };
+    let importer = Importer::new(open::owner().name);
+    let report = importer.import_paths(ledger, std::slice::from_ref(path), &mut |_| {});
+    match report.refused.first() {
+        Some(refused) => Err(Failure::request(format!("{}: {}", refused.file.display(), refused.why))),
+        None => Ok(()),
+    }
+}

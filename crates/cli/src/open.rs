@@ -1,0 +1,56 @@
+//! Which ledger, and how much of it.
+
+use std::path::PathBuf;
+
+use sayso::{Ledger, Options, Reader, Scope, SpeakerKind, SpeakerRef};
+
+use crate::args::Global;
+use crate::fail::Failure;
+
+/// The ledger's file: `--ledger`, else `SAYSO_LEDGER`, else `ledger.db` in the platform's data folder.
+pub(crate) fn path(global: &Global) -> Result<PathBuf, Failure> {
+    match &global.ledger {
+        Some(path) => Ok(path.clone()),
+        None => data_folder().map(|folder| folder.join("ledger.db")),
+    }
+}
+
+fn data_folder() -> Result<PathBuf, Failure> {
+    let folders = directories::ProjectDirs::from("", "", "sayso");
+    let folder = folders.map(|f| f.data_dir().to_owned());
+    folder.ok_or_else(|| {
+        Failure::request("there is no home folder to keep the ledger in: name its file with --ledger")
+    })
+}
+
+/// The ledger, made where it is missing.
+pub(crate) fn ledger(global: &Global) -> Result<Ledger, Failure> {
+    Ok(Ledger::open(&path(global)?, &Options::default())?)
+}
+
+/// A reader of the ledger with the scope that was asked for.
+pub(crate) fn reader(global: &Global) -> Result<Reader, Failure> {
+    let ledger = ledger(global)?;
+    if global.scope.is_empty() {
+        return Ok(ledger.reader(Scope::All));
+    }
+    let all = ledger.reader(Scope::All);
+    let projects = global.scope.iter().map(|given| Ok(all.find_project(given)?.id));
+    let scope = Scope::Projects(projects.collect::<Result<_, Failure>>()?);
+    Ok(ledger.reader(scope))
+}
+
+/// The person whose words are instructions here: named by `SAYSO_OWNER`, else by the login name.
+pub(crate) fn owner() -> SpeakerRef {
+    let variables = ["SAYSO_OWNER", "USER", "LOGNAME", "USERNAME"];
+    let names = variables.iter().filter_map(|v| std::env::var(v).ok());
+    let name = names.into_iter().find(|n| !n.is_empty()).unwrap_or_default();
+    SpeakerRef::new(SpeakerKind::Owner, name)
+}
+
+/// Opens a ledger that is there, without waiting long, and counts its sessions.
+pub(crate) fn look(global: &Global) -> Result<usize, Failure> {
+    let options = Options { create: false, wait: std::time::Duration::from_secs(2), ..Options::default() };
+    let ledger = Ledger::open(&path(global)?, &options)?;
+    Ok(ledger.reader(Scope::All).sessions(None)?.len())
+}
