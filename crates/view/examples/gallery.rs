@@ -20,10 +20,6 @@ fn main() {
         );
     }
     if let Some(message) = Message::of(&entry) {
-        println!(
-            "{}\n---\n{}",
-            render(&message, Profile::V1),
-            render_json(&message)
-        );
+        println!("{}\n---\n{}", render(&message, Profile::V1), render_json(&message));
     }
 }

@@ -2,8 +2,8 @@
 
 use sayso_model::limits::QUOTE_HOPS;
 use sayso_model::{
-    Address, Cut, Entry, Hop, LedgerId, OriginState, Quote, SaidAt, SessionKind, Span, Speaker,
-    SpeakerKind, UtcMs,
+    Address, Cut, Entry, Hop, LedgerId, OriginState, Quote, SaidAt, SessionKind, Span, Speaker, SpeakerKind,
+    UtcMs,
 };
 use serde::Serialize;
 
@@ -22,10 +22,7 @@ pub struct Who {
 
 impl From<&Speaker> for Who {
     fn from(speaker: &Speaker) -> Self {
-        Self {
-            kind: speaker.kind,
-            name: speaker.name.clone(),
-        }
+        Self { kind: speaker.kind, name: speaker.name.clone() }
     }
 }
 
@@ -42,11 +39,7 @@ pub struct Passed {
 
 impl From<&Hop> for Passed {
     fn from(hop: &Hop) -> Self {
-        Self {
-            address: hop.address,
-            by: Who::from(&hop.by),
-            at: hop.at,
-        }
+        Self { address: hop.address, by: Who::from(&hop.by), at: hop.at }
     }
 }
 
@@ -172,20 +165,10 @@ impl Card {
         sheet.head.extend(self.titles());
         sheet.facts = self.facts();
         let words = if self.redacted { REDACTED } else { &self.text };
-        sheet.blocks.push(Block {
-            label: String::new(),
-            text: words.to_owned(),
-        });
+        sheet.blocks.push(Block { label: String::new(), text: words.to_owned() });
         if !self.note.is_empty() {
-            let label = format!(
-                "Note from {}{}",
-                self.forwarded_by.line(),
-                self.forwarded_by.standing()
-            );
-            sheet.blocks.push(Block {
-                label,
-                text: self.note.clone(),
-            });
+            let label = format!("Note from {}{}", self.forwarded_by.line(), self.forwarded_by.standing());
+            sheet.blocks.push(Block { label, text: self.note.clone() });
         }
         sheet.foot = self.foot();
         sheet
@@ -193,11 +176,7 @@ impl Card {
 
     fn titles(&self) -> Option<String> {
         let titles = [&self.project, &self.session];
-        let shown: Vec<String> = titles
-            .into_iter()
-            .flatten()
-            .map(|title| names::shown(title))
-            .collect();
+        let shown: Vec<String> = titles.into_iter().flatten().map(|title| names::shown(title)).collect();
         (!shown.is_empty()).then(|| shown.join(" / "))
     }
 
@@ -210,10 +189,7 @@ impl Card {
             facts.push("a code fence is left open".to_owned());
         }
         if !self.hops.is_empty() {
-            facts.push(format!(
-                "via {}",
-                counted(self.hops.len() as u64, "session")
-            ));
+            facts.push(format!("via {}", counted(self.hops.len() as u64, "session")));
         }
         facts
     }
@@ -229,11 +205,7 @@ impl Card {
 
     fn foot(&self) -> Vec<Foot> {
         let forwarded = format!("{}, {}", self.forwarded_by.line(), utc(self.forwarded_at));
-        let mut foot = vec![Foot {
-            label: "Forwarded by",
-            text: forwarded,
-            code: None,
-        }];
+        let mut foot = vec![Foot { label: "Forwarded by", text: forwarded, code: None }];
         foot.extend(self.hops.iter().take(QUOTE_HOPS).map(|hop| Foot {
             label: "Via",
             text: format!("{}, {}", hop.by.line(), utc(hop.at)),
@@ -241,16 +213,9 @@ impl Card {
         }));
         if self.hops.len() > QUOTE_HOPS {
             let more = format!("and {} more", self.hops.len() - QUOTE_HOPS);
-            foot.push(Foot {
-                label: "Via",
-                text: more,
-                code: None,
-            });
+            foot.push(Foot { label: "Via", text: more, code: None });
         }
-        foot.extend(
-            self.nested
-                .map(|inner| code("It quoted", inner.to_string())),
-        );
+        foot.extend(self.nested.map(|inner| code("It quoted", inner.to_string())));
         foot.push(code("Origin", self.origin.to_string()));
         foot.push(code("Back", format!("sayso origin {}", self.address)));
         foot
@@ -258,11 +223,7 @@ impl Card {
 }
 
 fn code(label: &'static str, code: String) -> Foot {
-    Foot {
-        label,
-        text: String::new(),
-        code: Some(code),
-    }
+    Foot { label, text: String::new(), code: Some(code) }
 }
 
 fn is_redacted(quote: &Quote) -> bool {
@@ -276,11 +237,7 @@ fn told(state: OriginState) -> Option<String> {
 
 impl Who {
     fn speaker(&self) -> Speaker {
-        Speaker {
-            id: sayso_model::SpeakerId::from_u128(0),
-            kind: self.kind,
-            name: self.name.clone(),
-        }
+        Speaker { id: sayso_model::SpeakerId::from_u128(0), kind: self.kind, name: self.name.clone() }
     }
 
     fn line(&self) -> String {
@@ -289,11 +246,7 @@ impl Who {
 
     /// What the words of this speaker are worth.
     fn standing(&self) -> &'static str {
-        if self.kind == SpeakerKind::Owner {
-            ""
-        } else {
-            " (not the owner)"
-        }
+        if self.kind == SpeakerKind::Owner { "" } else { " (not the owner)" }
     }
 }
 

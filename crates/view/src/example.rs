@@ -1,9 +1,8 @@
 //! Values for the examples and tests of this crate.
 
 use sayso_model::{
-    Address, Cut, Digest, Entry, EntryBody, EntryId, Kept, LedgerId, Origin, Part, PartBody,
-    ProjectId, Quote, SaidAt, SessionId, SessionKind, Speaker, SpeakerId, SpeakerKind, Turn,
-    TurnId, UtcMs,
+    Address, Cut, Digest, Entry, EntryBody, EntryId, Kept, LedgerId, Origin, Part, PartBody, ProjectId,
+    Quote, SaidAt, SessionId, SessionKind, Speaker, SpeakerId, SpeakerKind, Turn, TurnId, UtcMs,
 };
 
 /// A turn's id.
@@ -21,11 +20,7 @@ pub fn ledger() -> LedgerId {
 /// A speaker.
 #[must_use]
 pub fn speaker(kind: SpeakerKind, name: &str) -> Speaker {
-    Speaker {
-        id: SpeakerId::from_u128(kind as u128 + 1),
-        kind,
-        name: name.to_owned(),
-    }
+    Speaker { id: SpeakerId::from_u128(kind as u128 + 1), kind, name: name.to_owned() }
 }
 
 /// The owner.
@@ -38,13 +33,7 @@ pub fn owner() -> Speaker {
 #[must_use]
 pub fn origin() -> Address {
     let turn = EntryId::from_u128(0x0193_7A5B_0000_0000_0000_0000_0000_0009);
-    Address::Turn(
-        ledger(),
-        ProjectId::from_u128(7),
-        SessionId::from_u128(8),
-        turn,
-        None,
-    )
+    Address::Turn(ledger(), ProjectId::from_u128(7), SessionId::from_u128(8), turn, None)
 }
 
 /// A quote of an agent's words.
@@ -52,11 +41,7 @@ pub fn origin() -> Address {
 pub fn quote(text: &str) -> Quote {
     let kept = sayso_model::text::chars(text);
     Quote {
-        origin: Origin {
-            address: origin(),
-            session_kind: SessionKind::Thread,
-            channel: None,
-        },
+        origin: Origin { address: origin(), session_kind: SessionKind::Thread, channel: None },
         span: None,
         speaker: speaker(SpeakerKind::Agent, "Rocky"),
         said_at: SaidAt::parse("2026-11-30T18:14:05+09:00"),
@@ -78,11 +63,7 @@ pub fn quote(text: &str) -> Quote {
 /// A part that the turn's speaker says.
 #[must_use]
 pub fn part(body: PartBody) -> Part {
-    Part {
-        by: None,
-        body,
-        kept: Kept::Whole,
-    }
+    Part { by: None, body, kept: Kept::Whole }
 }
 
 /// A turn at a place of a session.

@@ -20,34 +20,24 @@ pub(crate) fn capped(name: &str) -> Cow<'_, str> {
 pub(crate) fn shown(name: &str) -> String {
     let capped = capped(name);
     let shown = hidden::show(&capped);
-    shown
-        .chars()
-        .fold(String::with_capacity(shown.len()), |mut line, c| {
-            if is_break(c) || c == '\t' {
-                line.push_str(&hidden::code(c));
-            } else {
-                line.push(c);
-            }
-            line
-        })
+    shown.chars().fold(String::with_capacity(shown.len()), |mut line, c| {
+        if is_break(c) || c == '\t' {
+            line.push_str(&hidden::code(c));
+        } else {
+            line.push(c);
+        }
+        line
+    })
 }
 
 /// A speaker as a name that may be missing.
 pub(crate) fn speaker(speaker: &Speaker) -> String {
-    if speaker.name.is_empty() {
-        "Unknown speaker".to_owned()
-    } else {
-        shown(&speaker.name)
-    }
+    if speaker.name.is_empty() { "Unknown speaker".to_owned() } else { shown(&speaker.name) }
 }
 
 /// A speaker for a model: the kind and the name as a JSON string, such as `agent "Rocky"`.
 pub(crate) fn label(kind: SpeakerKind, name: &str) -> String {
-    if name.is_empty() {
-        kind.to_string()
-    } else {
-        format!("{kind} {}", json_line(capped(name).as_ref()))
-    }
+    if name.is_empty() { kind.to_string() } else { format!("{kind} {}", json_line(capped(name).as_ref())) }
 }
 
 /// One line of JSON in which nothing hides: `<`, `>`, `&`, every line break and whatever [`hidden::each`] says are
@@ -85,10 +75,7 @@ mod tests {
     fn a_line_of_json_hides_nothing() {
         let hostile = "a\n\u{85}\u{2028}\u{202E}<|im_end|>&\u{E0041}\u{7F}\"";
         let line = json_line(hostile);
-        assert_eq!(
-            line,
-            r#""a\n\u0085\u2028\u202e\u003c|im_end|\u003e\u0026\udb40\udc41\u007f\"""#
-        );
+        assert_eq!(line, r#""a\n\u0085\u2028\u202e\u003c|im_end|\u003e\u0026\udb40\udc41\u007f\"""#);
         assert_eq!(serde_json::from_str::<String>(&line).unwrap(), hostile);
     }
 

@@ -1,8 +1,7 @@
 //! Any entry as people see it: a turn with all its parts, a compaction, a mark.
 
 use sayso_model::{
-    Address, Compaction, Entry, EntryBody, Kept, LedgerId, Mark, OriginState, Part, PartBody, Seal,
-    Turn,
+    Address, Compaction, Entry, EntryBody, Kept, LedgerId, Mark, OriginState, Part, PartBody, Seal, Turn,
 };
 use serde_json::{Map, Value, json};
 
@@ -110,9 +109,7 @@ impl Show<'_> {
         let mut sheet = Sheet::new("turn", &turn.speaker);
         sheet.facts = vec![said(turn.said_at), format!("turn {}", self.entry.seq)];
         if turn.repairs > 0 {
-            sheet
-                .facts
-                .push(format!("{} repaired to U+FFFD", turn.repairs));
+            sheet.facts.push(format!("{} repaired to U+FFFD", turn.repairs));
         }
         sheet.blocks = turn.parts.iter().map(|part| block(turn, part)).collect();
         sheet.foot.push(self.place());
@@ -121,19 +118,10 @@ impl Show<'_> {
 
     fn compaction_sheet(&self, compaction: &Compaction) -> Sheet {
         let mut sheet = Sheet::new("turn", &compaction.speaker);
-        sheet.head.push(format!(
-            "summary of the entries up to {}",
-            compaction.through
-        ));
-        sheet.facts = vec![
-            said(compaction.said_at),
-            format!("entry {}", self.entry.seq),
-        ];
+        sheet.head.push(format!("summary of the entries up to {}", compaction.through));
+        sheet.facts = vec![said(compaction.said_at), format!("entry {}", self.entry.seq)];
         let text = kept(compaction.kept, &compaction.summary);
-        sheet.blocks.push(Block {
-            label: String::new(),
-            text: text.to_owned(),
-        });
+        sheet.blocks.push(Block { label: String::new(), text: text.to_owned() });
         sheet.foot.push(self.place());
         sheet
     }
@@ -144,26 +132,17 @@ impl Show<'_> {
             kind: "mark",
             name: mark.kind.to_string(),
             head: Vec::new(),
-            facts: vec![
-                utc(self.entry.recorded_at),
-                format!("entry {}", self.entry.seq),
-            ],
+            facts: vec![utc(self.entry.recorded_at), format!("entry {}", self.entry.seq)],
             blocks: Vec::new(),
             foot: vec![self.place()],
         };
         sheet.head.extend(mark.of.map(|id| id.to_string()));
-        sheet
-            .head
-            .extend((!mark.route.is_empty()).then(|| names::shown(&mark.route)));
+        sheet.head.extend((!mark.route.is_empty()).then(|| names::shown(&mark.route)));
         sheet
     }
 
     fn place(&self) -> Foot {
-        Foot {
-            label: "Address",
-            text: String::new(),
-            code: Some(self.address().to_string()),
-        }
+        Foot { label: "Address", text: String::new(), code: Some(self.address().to_string()) }
     }
 }
 
@@ -183,15 +162,10 @@ fn block(turn: &Turn, part: &Part) -> Block {
         (None, _) => what,
     };
     let text = match &part.body {
-        PartBody::Reasoning(Seal::Sealed, _) if part.kept == Kept::Whole => {
-            "[sealed by the provider]"
-        }
+        PartBody::Reasoning(Seal::Sealed, _) if part.kept == Kept::Whole => "[sealed by the provider]",
         body => kept(part.kept, body.text()),
     };
-    Block {
-        label,
-        text: text.to_owned(),
-    }
+    Block { label, text: text.to_owned() }
 }
 
 fn label(body: &PartBody) -> String {
@@ -199,23 +173,16 @@ fn label(body: &PartBody) -> String {
         PartBody::Text(_) => String::new(),
         PartBody::Reasoning(..) => "reasoning".to_owned(),
         PartBody::ToolCall(call) => titled("call", &[&call.tool, &call.call_id]),
-        PartBody::ToolResult(result) => titled(
-            "result",
-            &[&result.tool, result.outcome.as_str(), &result.call_id],
-        ),
+        PartBody::ToolResult(result) => {
+            titled("result", &[&result.tool, result.outcome.as_str(), &result.call_id])
+        }
         PartBody::Attachment(attachment) => titled("attachment", &[&attachment.media_type]),
     }
 }
 
 fn titled(what: &str, names: &[&str]) -> String {
-    let shown = names
-        .iter()
-        .filter(|name| !name.is_empty())
-        .map(|name| names::shown(name));
-    std::iter::once(what.to_owned())
-        .chain(shown)
-        .collect::<Vec<_>>()
-        .join(" · ")
+    let shown = names.iter().filter(|name| !name.is_empty()).map(|name| names::shown(name));
+    std::iter::once(what.to_owned()).chain(shown).collect::<Vec<_>>().join(" · ")
 }
 
 fn part_json(part: &Part) -> Value {
@@ -284,11 +251,8 @@ mod tests {
     use crate::example;
 
     fn entry() -> Entry {
-        let call = ToolCall {
-            call_id: "c1".into(),
-            tool: "bash".into(),
-            arguments: "{\"cmd\":\"ls\"}".into(),
-        };
+        let call =
+            ToolCall { call_id: "c1".into(), tool: "bash".into(), arguments: "{\"cmd\":\"ls\"}".into() };
         let result = ToolResult {
             call_id: "c1".into(),
             tool: "bash".into(),
@@ -306,23 +270,14 @@ mod tests {
             PartBody::ToolCall(call),
             PartBody::ToolResult(result),
         ];
-        let parts = parts
-            .into_iter()
-            .map(example::part)
-            .chain([reminder, gone])
-            .collect();
+        let parts = parts.into_iter().map(example::part).chain([reminder, gone]).collect();
         example::entry(3, example::owner(), parts)
     }
 
     #[test]
     fn every_part_is_told_apart() {
         let entry = entry();
-        let text = Show {
-            ledger: example::ledger(),
-            entry: &entry,
-            state: None,
-        }
-        .terminal(60);
+        let text = Show { ledger: example::ledger(), entry: &entry, state: None }.terminal(60);
         for told in [
             "\n│ hi\n",
             "\nreasoning:\n│ hm\n",
@@ -338,12 +293,7 @@ mod tests {
     #[test]
     fn json_holds_what_is_stored() {
         let entry = entry();
-        let value = Show {
-            ledger: example::ledger(),
-            entry: &entry,
-            state: None,
-        }
-        .json();
+        let value = Show { ledger: example::ledger(), entry: &entry, state: None }.json();
         assert_eq!(value["parts"][3]["text"], "a\u{1B}[0m");
         assert_eq!(value["parts"][4]["by"]["kind"], "system");
         assert_eq!(value["parts"][5]["redacted"], true);
@@ -362,13 +312,14 @@ mod tests {
             part.by = Some(example::speaker(SpeakerKind::System, ""));
             turn.parts.push(part);
         }
-        let show = Show {
-            ledger: example::ledger(),
-            entry: &entry,
-            state: Some(OriginState::Moved),
-        };
+        let show = Show { ledger: example::ledger(), entry: &entry, state: Some(OriginState::Moved) };
         let text = show.terminal(80);
-        assert!(text.contains("│ words\n\nNote from owner · Kim:\n│ note\n\nsystem · Unknown speaker:\n│ reminder\n"), "{text}");
+        assert!(
+            text.contains(
+                "│ words\n\nNote from owner · Kim:\n│ note\n\nsystem · Unknown speaker:\n│ reminder\n"
+            ),
+            "{text}"
+        );
         assert_eq!(show.json()["quote"]["state"], "moved");
     }
 }

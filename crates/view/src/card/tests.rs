@@ -23,20 +23,9 @@ fn a_missing_author_is_unknown_and_a_deleted_original_is_said_to_be() {
     let mut entry = example::forward(1, "x", "");
     quote_of(&mut entry).speaker.name.clear();
     let text = card(&entry, Some(OriginState::Deleted)).terminal(80);
-    assert!(
-        text.starts_with("agent · Unknown speaker · original deleted · "),
-        "{text}"
-    );
-    assert!(
-        forms(&card(&entry, Some(OriginState::Deleted)))
-            .iter()
-            .all(|form| !form.contains("undefined"))
-    );
-    assert!(
-        forms(&card(&entry, Some(OriginState::Same)))
-            .iter()
-            .all(|form| !form.contains("original "))
-    );
+    assert!(text.starts_with("agent · Unknown speaker · original deleted · "), "{text}");
+    assert!(forms(&card(&entry, Some(OriginState::Deleted))).iter().all(|form| !form.contains("undefined")));
+    assert!(forms(&card(&entry, Some(OriginState::Same))).iter().all(|form| !form.contains("original ")));
 }
 
 #[test]
@@ -44,11 +33,7 @@ fn a_cut_is_counted_and_hops_are_named() {
     let mut entry = example::forward(1, "```\nx", "");
     let quote = quote_of(&mut entry);
     (quote.kept, quote.total, quote.cut) = (4000, 9120, Cut::Length);
-    let hop = Hop {
-        address: example::origin(),
-        by: example::owner(),
-        at: UtcMs(0),
-    };
+    let hop = Hop { address: example::origin(), by: example::owner(), at: UtcMs(0) };
     quote.hops = vec![hop; 1];
     for form in forms(&card(&entry, None)) {
         for told in [
@@ -83,10 +68,7 @@ fn words_break_out_of_no_form() {
     assert!(markdown.contains("\n``````\n`````\n"));
     assert!(!html.contains("<script>") && !html.contains("<b>"));
     for form in [terminal, markdown, html] {
-        assert!(
-            !form.contains(['\u{202E}', '\u{1B}', '\r', '\u{85}']),
-            "{form:?}"
-        );
+        assert!(!form.contains(['\u{202E}', '\u{1B}', '\r', '\u{85}']), "{form:?}");
         assert!(form.contains("⟦U+202E⟧"));
     }
     assert_eq!(card.json()["text"], hostile);

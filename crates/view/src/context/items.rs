@@ -35,23 +35,13 @@ pub(super) struct Call {
 
 /// The items of a session's entries: the latest summary, then the turns after its boundary.
 pub(super) fn items(entries: &[Entry]) -> Vec<Item> {
-    let mut list = List {
-        entries,
-        items: Vec::new(),
-        pairs: Pairs::of(entries),
-        parallel: false,
-    };
+    let mut list = List { entries, items: Vec::new(), pairs: Pairs::of(entries), parallel: false };
     let compaction = summary::latest(entries);
     if let Some(compaction) = compaction {
-        list.items
-            .push(Item::User(vec![summary::text(compaction, entries)]));
+        list.items.push(Item::User(vec![summary::text(compaction, entries)]));
     }
     let through = compaction.map_or(0, |c| c.through);
-    for (index, entry) in entries
-        .iter()
-        .enumerate()
-        .filter(|(_, entry)| entry.seq > through)
-    {
+    for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.seq > through) {
         list.entry(index, entry);
     }
     list.items
@@ -71,8 +61,7 @@ impl List<'_> {
         let first = self.items.len();
         let message = Message::of(entry);
         if let Some(message) = &message {
-            self.items
-                .push(Item::User(vec![render(message, Profile::V1)]));
+            self.items.push(Item::User(vec![render(message, Profile::V1)]));
         }
         for (at, part) in turn.parts.iter().enumerate() {
             if message.is_none() || !is_note(turn, part) {
@@ -128,10 +117,7 @@ impl List<'_> {
     }
 
     fn output(&self, call: Place) -> String {
-        let result = self
-            .pairs
-            .result(call)
-            .and_then(|place| part_at(self.entries, place));
+        let result = self.pairs.result(call).and_then(|place| part_at(self.entries, place));
         match result {
             Some(part) => mark(label::kept(part, part.body.text()), Shapes::Markers).into_owned(),
             None => NO_RESULT.to_owned(),
@@ -161,16 +147,8 @@ const TOOL_CHARS: usize = 64;
 /// The tool's name in the letters that providers allow.
 fn tool_name(name: &str) -> String {
     let fit = |c: char| {
-        if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
-            c
-        } else {
-            '_'
-        }
+        if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }
     };
     let name: String = name.chars().take(TOOL_CHARS).map(fit).collect();
-    if name.is_empty() {
-        "tool".to_owned()
-    } else {
-        name
-    }
+    if name.is_empty() { "tool".to_owned() } else { name }
 }

@@ -10,9 +10,7 @@ use crate::names::{capped, json_line, label};
 pub(super) fn block(speaker: &Speaker, part: &Part) -> Option<String> {
     match &part.body {
         PartBody::Text(text) => words(speaker, kept(part, text)),
-        PartBody::Attachment(attachment) => {
-            Some(said_by(speaker, &attached(attachment, part.kept)))
-        }
+        PartBody::Attachment(attachment) => Some(said_by(speaker, &attached(attachment, part.kept))),
         PartBody::ToolResult(result) => Some(orphan(speaker, result, part)),
         PartBody::Reasoning(..) | PartBody::ToolCall(_) => None,
     }
@@ -47,27 +45,14 @@ fn attached(attachment: &Attachment, is: Kept) -> String {
         Kept::Whole => attachment.name.as_str(),
         Kept::Redacted => REDACTED,
     };
-    let facts = [name, &attachment.media_type]
-        .into_iter()
-        .filter(|fact| !fact.is_empty());
+    let facts = [name, &attachment.media_type].into_iter().filter(|fact| !fact.is_empty());
     let facts: Vec<String> = facts.map(|fact| json_line(capped(fact).as_ref())).collect();
-    format!(
-        "[{}]",
-        format!("attachment {}", facts.join(", ")).trim_end()
-    )
+    format!("[{}]", format!("attachment {}", facts.join(", ")).trim_end())
 }
 
 /// A result that answers no call which is still there: words of a tool, no function output.
 fn orphan(speaker: &Speaker, result: &ToolResult, part: &Part) -> String {
-    let name = if result.tool.is_empty() {
-        &speaker.name
-    } else {
-        &result.tool
-    };
+    let name = if result.tool.is_empty() { &speaker.name } else { &result.tool };
     let who = label(sayso_model::SpeakerKind::Tool, name);
-    between(
-        &who,
-        "not the owner; the call is not part of this context",
-        &guard(kept(part, &result.text)),
-    )
+    between(&who, "not the owner; the call is not part of this context", &guard(kept(part, &result.text)))
 }

@@ -67,9 +67,7 @@ impl FromStr for Provider {
     fn from_str(text: &str) -> Result<Self, UnknownProvider> {
         match text {
             "openai-responses" => Ok(Self::OpenAiResponses),
-            _ => Err(UnknownProvider {
-                found: text.to_owned(),
-            }),
+            _ => Err(UnknownProvider { found: text.to_owned() }),
         }
     }
 }
@@ -129,13 +127,7 @@ pub fn context(
     };
     let needed = tokens::of(&input, budget.counter);
     if needed > budget.tokens {
-        return Err(NeedsCompaction {
-            needed,
-            budget: budget.tokens,
-        });
+        return Err(NeedsCompaction { needed, budget: budget.tokens });
     }
-    Ok(Context {
-        input,
-        tokens: needed,
-    })
+    Ok(Context { input, tokens: needed })
 }

@@ -28,9 +28,7 @@ impl Pairs {
         for (place, part) in parts(entries) {
             match &part.body {
                 PartBody::ToolCall(call) => {
-                    pairs
-                        .ids
-                        .insert(place, unique(call, entries, place, &mut taken));
+                    pairs.ids.insert(place, unique(call, entries, place, &mut taken));
                     open.entry(&call.call_id).or_default().push_back(place);
                 }
                 PartBody::ToolResult(result) => pairs.answer(&mut open, place, result),
@@ -44,11 +42,7 @@ impl Pairs {
         let Some(calls) = open.get_mut(result.call_id.as_str()) else {
             return;
         };
-        let call = if result.call_id.is_empty() {
-            calls.pop_front()
-        } else {
-            calls.pop_back()
-        };
+        let call = if result.call_id.is_empty() { calls.pop_front() } else { calls.pop_back() };
         if let Some(call) = call {
             self.results.insert(call, place);
             self.answers.insert(place);
@@ -74,16 +68,8 @@ impl Pairs {
 
 /// Every part with its place.
 pub(super) fn parts(entries: &[Entry]) -> impl Iterator<Item = (Place, &Part)> {
-    let turns = entries
-        .iter()
-        .enumerate()
-        .filter_map(|(index, entry)| Some((index, entry.turn()?)));
-    turns.flat_map(|(index, turn)| {
-        turn.parts
-            .iter()
-            .enumerate()
-            .map(move |(at, part)| ((index, at), part))
-    })
+    let turns = entries.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.turn()?)));
+    turns.flat_map(|(index, turn)| turn.parts.iter().enumerate().map(move |(at, part)| ((index, at), part)))
 }
 
 /// Characters of a call's id that every provider takes.
@@ -94,10 +80,7 @@ fn unique(call: &ToolCall, entries: &[Entry], place: Place, taken: &mut HashSet<
     if !own.is_empty() && sayso_model::text::chars(own) <= ID_CHARS && taken.insert(own.clone()) {
         return own.clone();
     }
-    let entry = entries
-        .get(place.0)
-        .map(|entry| entry.id.to_string())
-        .unwrap_or_default();
+    let entry = entries.get(place.0).map(|entry| entry.id.to_string()).unwrap_or_default();
     let made = format!("call_{entry}_{}", place.1);
     taken.insert(made.clone());
     made

@@ -25,19 +25,12 @@ fn item(item: &Item) -> Vec<Value> {
     match item {
         Item::User(blocks) => vec![message("user", "input_text", blocks)],
         Item::Assistant(blocks) => vec![message("assistant", "output_text", blocks)],
-        Item::Calls(calls) => calls
-            .iter()
-            .map(call)
-            .chain(calls.iter().map(output))
-            .collect(),
+        Item::Calls(calls) => calls.iter().map(call).chain(calls.iter().map(output)).collect(),
     }
 }
 
 fn message(role: &str, kind: &str, blocks: &[String]) -> Value {
-    let content: Vec<Value> = blocks
-        .iter()
-        .map(|text| json!({"type": kind, "text": text}))
-        .collect();
+    let content: Vec<Value> = blocks.iter().map(|text| json!({"type": kind, "text": text})).collect();
     json!({"type": "message", "role": role, "content": content})
 }
 

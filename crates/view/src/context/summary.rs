@@ -24,33 +24,19 @@ pub(super) fn text(compaction: &Compaction, entries: &[Entry]) -> String {
         Kept::Whole => guard(&compaction.summary),
         Kept::Redacted => REDACTED.to_owned(),
     };
-    let who = format!(
-        "summary by {}",
-        label(compaction.speaker.kind, &compaction.speaker.name)
-    );
+    let who = format!("summary by {}", label(compaction.speaker.kind, &compaction.speaker.name));
     let quotes = quotes(compaction.through, entries);
-    between(
-        &who,
-        "stands for the earlier turns; not the owner's words",
-        &format!("{summary}{quotes}"),
-    )
+    between(&who, "stands for the earlier turns; not the owner's words", &format!("{summary}{quotes}"))
 }
 
 fn quotes(through: u64, entries: &[Entry]) -> String {
-    let covered: Vec<String> = entries
-        .iter()
-        .filter(|entry| entry.seq <= through)
-        .filter_map(quote)
-        .collect();
+    let covered: Vec<String> =
+        entries.iter().filter(|entry| entry.seq <= through).filter_map(quote).collect();
     if covered.is_empty() {
         return String::new();
     }
     let older = covered.len().saturating_sub(NAMED_QUOTES);
-    let more = if older > 0 {
-        format!("\n- and {older} earlier ones")
-    } else {
-        String::new()
-    };
+    let more = if older > 0 { format!("\n- and {older} earlier ones") } else { String::new() };
     let named: Vec<String> = covered.into_iter().skip(older).collect();
     format!("\n\nQuotes it covers:{more}\n{}", named.join("\n"))
 }
@@ -58,8 +44,5 @@ fn quotes(through: u64, entries: &[Entry]) -> String {
 fn quote(entry: &Entry) -> Option<String> {
     let quote = entry.turn()?.quote.as_deref()?;
     let speaker = label(quote.speaker.kind, &quote.speaker.name);
-    Some(format!(
-        "- {} by {speaker}, forwarded here as turn {}",
-        quote.origin.address, entry.id
-    ))
+    Some(format!("- {} by {speaker}, forwarded here as turn {}", quote.origin.address, entry.id))
 }

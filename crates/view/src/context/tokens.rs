@@ -49,9 +49,7 @@ pub(super) fn of(value: &Value, counter: &dyn TokenCounter) -> u64 {
     match value {
         Value::Array(items) => items.iter().map(|item| of(item, counter)).sum(),
         Value::Object(fields) => {
-            let texts = fields
-                .iter()
-                .filter(|(name, _)| !matches!(name.as_str(), "type" | "role"));
+            let texts = fields.iter().filter(|(name, _)| !matches!(name.as_str(), "type" | "role"));
             AROUND + texts.map(|(_, field)| of(field, counter)).sum::<u64>()
         }
         Value::String(text) => counter.count(text),

@@ -43,11 +43,7 @@ pub fn guard(text: &str) -> String {
 /// [`UnshowError`] where this is no guarded text.
 pub fn unguard(text: &str) -> Result<String, UnshowError> {
     let plain = hidden::unshow(&unmark(text)?)?;
-    if guard(&plain) == text {
-        Ok(plain)
-    } else {
-        Err(UnshowError::NotShown)
-    }
+    if guard(&plain) == text { Ok(plain) } else { Err(UnshowError::NotShown) }
 }
 
 /// The text with every line start of these shapes escaped and nothing else changed.
@@ -126,8 +122,7 @@ fn shape(line: &str, shapes: Shapes) -> Option<(usize, char)> {
 }
 
 fn is_opener(c: char) -> bool {
-    matches!(c, '<' | '&' | '\\' | '%')
-        || !c.is_ascii() && skeleton(c.encode_utf8(&mut [0; 4]), 1) == "<"
+    matches!(c, '<' | '&' | '\\' | '%') || !c.is_ascii() && skeleton(c.encode_utf8(&mut [0; 4]), 1) == "<"
 }
 
 /// Characters that a look at a line's start takes in.
@@ -153,10 +148,7 @@ fn after_opener(seen: &str) -> Option<&str> {
         let rest = entity.strip_prefix("it").or_else(|| numeric(entity))?;
         return Some(rest.trim_start_matches(';'));
     }
-    ESCAPES
-        .iter()
-        .find_map(|escape| seen.strip_prefix(escape))
-        .filter(|_| !seen.starts_with("it"))
+    ESCAPES.iter().find_map(|escape| seen.strip_prefix(escape)).filter(|_| !seen.starts_with("it"))
 }
 
 fn numeric(entity: &str) -> Option<&str> {
@@ -170,25 +162,11 @@ fn numeric(entity: &str) -> Option<&str> {
 
 /// What words look like that a label starts with, behind its bracket.
 static LABELS: LazyLock<[String; 7]> = LazyLock::new(|| {
-    [
-        "owner",
-        "person",
-        "agent",
-        "tool",
-        "system",
-        "summary",
-        "attachment",
-    ]
-    .map(|s| skeleton(s, GLANCE))
+    ["owner", "person", "agent", "tool", "system", "summary", "attachment"].map(|s| skeleton(s, GLANCE))
 });
 /// What the fixed sentences beside a marker and a summary look like.
 static SENTENCES: LazyLock<[String; 3]> = LazyLock::new(|| {
-    [
-        "Note from the sender",
-        "Quoted from another session",
-        "Quotes it covers",
-    ]
-    .map(|s| skeleton(s, GLANCE))
+    ["Note from the sender", "Quoted from another session", "Quotes it covers"].map(|s| skeleton(s, GLANCE))
 });
 
 fn is_label(c: char, text: &str) -> bool {
@@ -197,9 +175,7 @@ fn is_label(c: char, text: &str) -> bool {
             let seen = skeleton(text, GLANCE);
             SENTENCES.iter().any(|sentence| seen.starts_with(sentence))
         }
-        "[" => skeleton(text, GLANCE)
-            .strip_prefix('[')
-            .is_some_and(is_label_word),
+        "[" => skeleton(text, GLANCE).strip_prefix('[').is_some_and(is_label_word),
         _ => false,
     }
 }
@@ -207,11 +183,9 @@ fn is_label(c: char, text: &str) -> bool {
 fn is_label_word(inside: &str) -> bool {
     let inside = inside.strip_prefix("end").unwrap_or(inside);
     let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '(');
-    LABELS.iter().any(|label| {
-        inside
-            .strip_prefix(label.as_str())
-            .is_some_and(|rest| !rest.starts_with(goes_on))
-    })
+    LABELS
+        .iter()
+        .any(|label| inside.strip_prefix(label.as_str()).is_some_and(|rest| !rest.starts_with(goes_on)))
 }
 
 #[cfg(test)]

@@ -26,9 +26,7 @@ pub(super) fn visible(line: &str) -> impl Iterator<Item = (usize, char)> {
 fn code(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("⟦U+")?;
     let digits = rest.find(|c: char| !c.is_ascii_hexdigit())?;
-    rest.get(digits..)?
-        .starts_with('⟧')
-        .then_some("⟦U+".len() + digits + '⟧'.len_utf8())
+    rest.get(digits..)?.starts_with('⟧').then_some("⟦U+".len() + digits + '⟧'.len_utf8())
 }
 
 /// What the first `limit` visible characters look like.
@@ -59,12 +57,8 @@ fn push(c: char, out: &mut String) {
 /// Letters in filled circles and squares and regional indicators, which have no decomposition.
 fn plain(c: char) -> char {
     let bases = [0x1F150, 0x1F170, 0x1F1E6];
-    let letter = bases
-        .iter()
-        .find_map(|base| u32::from(c).checked_sub(*base).filter(|at| *at < 26));
-    letter
-        .and_then(|at| char::from_u32(u32::from('a') + at))
-        .unwrap_or(c)
+    let letter = bases.iter().find_map(|base| u32::from(c).checked_sub(*base).filter(|at| *at < 26));
+    letter.and_then(|at| char::from_u32(u32::from('a') + at)).unwrap_or(c)
 }
 
 /// One character for all that look alike, after decomposition and case folding.
@@ -89,8 +83,9 @@ const fn look(c: char) -> char {
         'ѡ' | 'ω' | 'ԝ' | 'ա' | 'ᴡ' => 'w',
         'у' | 'γ' | 'ү' | 'ʏ' | 'ყ' => 'y',
         'ѵ' | 'ᴠ' => 'v',
-        '‹' | '〈' | '⟨' | '❮' | '❰' | '❬' | '˂' | '⟪' | '«' | '《' | '⦑' | '≺' | 'ᐸ' | '⧼'
-        | '≪' | '⋘' => '<',
+        '‹' | '〈' | '⟨' | '❮' | '❰' | '❬' | '˂' | '⟪' | '«' | '《' | '⦑' | '≺' | 'ᐸ' | '⧼' | '≪' | '⋘' => {
+            '<'
+        }
         '⁄' | '∕' | '⧸' | '╱' | '⟋' | '\\' | '丿' | 'ノ' => '/',
         '【' | '〔' | '⁅' | '❲' | '〖' | '⦋' | '〚' | '「' => '[',
         '“' | '”' | '„' | '″' | '‟' | '\'' | '’' | '‘' => '"',

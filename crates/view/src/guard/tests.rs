@@ -28,10 +28,7 @@ fn look_alikes_of_a_marker_are_escaped() {
     ];
     for text in opened {
         let guarded = guard(text);
-        assert!(
-            guarded.contains('⟦') && guarded != hidden::show(text),
-            "{text:?} gave {guarded:?}"
-        );
+        assert!(guarded.contains('⟦') && guarded != hidden::show(text), "{text:?} gave {guarded:?}");
         assert_eq!(unguard(&guarded).unwrap(), text);
     }
     assert_eq!(guard("＜quote>"), "⟦＜⟧quote>");
@@ -40,9 +37,7 @@ fn look_alikes_of_a_marker_are_escaped() {
 
 #[test]
 fn every_line_break_starts_a_line() {
-    for line_break in [
-        "\n", "\r\n", "\r", "\u{B}", "\u{C}", "\u{85}", "\u{2028}", "\u{2029}",
-    ] {
+    for line_break in ["\n", "\r\n", "\r", "\u{B}", "\u{C}", "\u{85}", "\u{2028}", "\u{2029}"] {
         let text = format!("a{line_break}<quote>");
         assert_eq!(guard(&text), format!("a{line_break}⟦<⟧quote>"));
     }
@@ -88,10 +83,7 @@ fn ordinary_lines_stay() {
 
 #[test]
 fn only_markers_are_escaped_in_what_a_tool_printed() {
-    assert_eq!(
-        mark("⟦x\n<quote>\n[owner]\u{202E}", Shapes::Markers),
-        "⟦x\n⟦<⟧quote>\n[owner]\u{202E}"
-    );
+    assert_eq!(mark("⟦x\n<quote>\n[owner]\u{202E}", Shapes::Markers), "⟦x\n⟦<⟧quote>\n[owner]\u{202E}");
 }
 
 #[test]

@@ -87,28 +87,17 @@ fn next_start(text: &str, from: usize) -> Option<usize> {
 fn found_at(text: &str, start: usize) -> Option<Found> {
     let (tag, inside) = open_tag(text.get(start..)?)?;
     let id: TurnId = tag.value("id").ok()?;
-    let region: usize = inside
-        .split_inclusive('\n')
-        .take_while(|line| line.starts_with("> "))
-        .map(str::len)
-        .sum();
+    let region: usize =
+        inside.split_inclusive('\n').take_while(|line| line.starts_with("> ")).map(str::len).sum();
     let (region, rest) = inside.split_at_checked(region)?;
     unquoted(region.strip_suffix('\n')?)?;
     let after = rest.strip_prefix(&format!("</quote id=\"{id}\">"))?;
     let end = text.len() - sentence(after)?.len();
-    Some(Found {
-        id,
-        range: start..end,
-    })
+    Some(Found { id, range: start..end })
 }
 
 /// What follows the close tag and the fixed sentence; `None` where the tag's line goes on.
 fn sentence(after: &str) -> Option<&str> {
     let line_ends = after.is_empty() || after.starts_with(['\n', '\r']);
-    line_ends.then(|| {
-        after
-            .strip_prefix('\n')
-            .and_then(|a| a.strip_prefix(RULE))
-            .unwrap_or(after)
-    })
+    line_ends.then(|| after.strip_prefix('\n').and_then(|a| a.strip_prefix(RULE)).unwrap_or(after))
 }

@@ -24,12 +24,6 @@ struct Body {
     kept: u32,
     of: u64,
     cut: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    open_fence: bool,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    hops: usize,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    redacted: bool,
     #[serde(flatten)]
     names: Names,
     text: String,
@@ -41,11 +35,6 @@ struct Note {
     text: String,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // the shape that serde calls
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
-
 /// Renders a message as one line of JSON that holds all that the marker shows. `<`, `>`, `&`, every line break and whatever
 /// hides are written as `\uXXXX`, so a control token such as `<|im_end|>` is none.
 #[must_use]
@@ -54,15 +43,9 @@ pub fn render_json(message: &Message<'_>) -> String {
 }
 
 pub(super) fn write(marker: &Marker) -> String {
-    let note = (!marker.note.is_empty()).then(|| Note {
-        label: note_label(marker),
-        text: marker.note.clone(),
-    });
-    json_line(&Line {
-        quote: body(marker),
-        rule: RULE.to_owned(),
-        note,
-    })
+    let note =
+        (!marker.note.is_empty()).then(|| Note { label: note_label(marker), text: marker.note.clone() });
+    json_line(&Line { quote: body(marker), rule: RULE.to_owned(), note })
 }
 
 fn body(marker: &Marker) -> Body {
@@ -73,9 +56,6 @@ fn body(marker: &Marker) -> Body {
         kept: marker.kept,
         of: marker.of,
         cut: marker.cut.to_string(),
-        open_fence: marker.open_fence,
-        hops: marker.hops,
-        redacted: marker.is_redacted(),
         names: Names::of(marker),
         text: marker.text.clone(),
     }
@@ -89,27 +69,20 @@ fn body(marker: &Marker) -> Body {
 pub fn parse_json(line: &str) -> Result<Marker, ParseError> {
     let read: Line = serde_json::from_str(line).map_err(ParseError::Json)?;
     let marker = marker(read)?;
-    if write(&marker) == line {
-        Ok(marker)
-    } else {
-        Err(ParseError::Differs)
-    }
+    if write(&marker) == line { Ok(marker) } else { Err(ParseError::Differs) }
 }
 
 fn marker(line: Line) -> Result<Marker, ParseError> {
     let body = line.quote;
     let (kept, of) = (body.kept.to_string(), body.of.to_string());
-    let hops = body.hops.to_string();
     let mut tag = vec![
         ("id", body.id.as_str()),
         ("speaker", &body.speaker),
         ("kept", &kept),
         ("of", &of),
         ("cut", &body.cut),
-        ("hops", &hops),
     ];
     tag.extend(body.said.as_deref().map(|said| ("said", said)));
-    tag.extend(body.open_fence.then_some(("open_fence", "yes")));
     let mut marker = assemble(&Tag(tag), body.names, body.text)?;
     marker.note = line.note.map(|note| note.text).unwrap_or_default();
     Ok(marker)

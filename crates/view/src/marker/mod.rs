@@ -35,9 +35,7 @@ mod write;
 
 use std::borrow::Cow;
 
-use sayso_model::{
-    Address, Cut, Entry, Kept, Part, Quote, SaidAt, Speaker, SpeakerKind, Turn, TurnId,
-};
+use sayso_model::{Address, Cut, Entry, Kept, Part, Quote, SaidAt, Speaker, SpeakerKind, Turn, TurnId};
 
 pub use join::{Found, find, ids_in, join, split};
 pub use json::{parse_json, render_json};
@@ -90,12 +88,7 @@ impl<'a> Message<'a> {
     pub fn of(entry: &'a Entry) -> Option<Self> {
         let turn = entry.turn()?;
         let quote = turn.quote.as_deref()?;
-        Some(Self {
-            id: entry.id,
-            quote,
-            speaker: &turn.speaker,
-            note: Cow::Owned(note(turn)),
-        })
+        Some(Self { id: entry.id, quote, speaker: &turn.speaker, note: Cow::Owned(note(turn)) })
     }
 }
 
@@ -214,10 +207,7 @@ impl Marker {
 
 fn forwarder(speaker: &Speaker) -> Option<Forwarder> {
     let name = capped(&speaker.name).into_owned();
-    (!speaker.is_owner()).then_some(Forwarder {
-        kind: speaker.kind,
-        name,
-    })
+    (!speaker.is_owner()).then_some(Forwarder { kind: speaker.kind, name })
 }
 
 /// Renders a message for a model. It starts with the marker; what follows the fixed sentence is the note.

@@ -53,9 +53,7 @@ pub enum ParseError {
     #[error("the line is no JSON of a marker")]
     Json(#[source] serde_json::Error),
     /// It reads as a marker, but a rendering of it gives other bytes.
-    #[error(
-        "this is not what a rendering of the same marker gives: it was changed or written by hand"
-    )]
+    #[error("this is not what a rendering of the same marker gives: it was changed or written by hand")]
     Differs,
 }
 
@@ -68,19 +66,12 @@ pub enum ParseError {
 pub fn parse(bytes: &[u8]) -> Result<Marker, ParseError> {
     let text = std::str::from_utf8(bytes)?;
     let marker = read(text)?;
-    if marker.render(Profile::V1) == text {
-        Ok(marker)
-    } else {
-        Err(ParseError::Differs)
-    }
+    if marker.render(Profile::V1) == text { Ok(marker) } else { Err(ParseError::Differs) }
 }
 
 fn read(text: &str) -> Result<Marker, ParseError> {
     let (tag, rest) = open_tag(text).ok_or(ParseError::Open)?;
-    let (names, rest) = rest
-        .strip_prefix("> ")
-        .and_then(|r| r.split_once('\n'))
-        .ok_or(ParseError::Region)?;
+    let (names, rest) = rest.strip_prefix("> ").and_then(|r| r.split_once('\n')).ok_or(ParseError::Region)?;
     let names: Names = serde_json::from_str(names).map_err(ParseError::Names)?;
     let id = tag.value("id")?;
     let close = format!("\n</quote id=\"{id}\">\n{RULE}");
@@ -96,10 +87,7 @@ fn note(marker: &Marker, tail: &str) -> Result<String, ParseError> {
         return Ok(String::new());
     }
     let label = format!("\n\n{}: ", note_label(marker));
-    let note = tail
-        .strip_prefix(&label)
-        .filter(|note| !note.is_empty())
-        .ok_or(ParseError::Note)?;
+    let note = tail.strip_prefix(&label).filter(|note| !note.is_empty()).ok_or(ParseError::Note)?;
     Ok(unguard(note)?)
 }
 
@@ -121,37 +109,24 @@ pub(super) fn open_tag(text: &str) -> Option<(Tag<'_>, &str)> {
 
 impl Tag<'_> {
     fn get(&self, name: &str) -> Option<&str> {
-        self.0
-            .iter()
-            .find(|(n, _)| *n == name)
-            .map(|(_, value)| *value)
+        self.0.iter().find(|(n, _)| *n == name).map(|(_, value)| *value)
     }
 
     pub(super) fn value<T: FromStr>(&self, name: &'static str) -> Result<T, ParseError> {
-        self.get(name)
-            .and_then(|v| v.parse().ok())
-            .ok_or(ParseError::Attribute { name })
-    }
-
-    fn hops(&self) -> Result<usize, ParseError> {
-        self.get("hops").map_or(Ok(0), |_| self.value("hops"))
+        self.get(name).and_then(|v| v.parse().ok()).ok_or(ParseError::Attribute { name })
     }
 
     fn said(&self) -> Result<Option<SaidAt>, ParseError> {
         let Some(text) = self.get("said") else {
             return Ok(None);
         };
-        SaidAt::parse(text)
-            .map(Some)
-            .ok_or(ParseError::Attribute { name: "said" })
+        SaidAt::parse(text).map(Some).ok_or(ParseError::Attribute { name: "said" })
     }
 }
 
 pub(super) fn assemble(tag: &Tag<'_>, names: Names, text: String) -> Result<Marker, ParseError> {
     let forwarded_by = match names.forwarded_by {
-        Some(named) => Some(named.forwarder().ok_or(ParseError::Name {
-            name: "forwarded_by",
-        })?),
+        Some(named) => Some(named.forwarder().ok_or(ParseError::Name { name: "forwarded_by" })?),
         None => None,
     };
     Ok(Marker {
@@ -161,16 +136,13 @@ pub(super) fn assemble(tag: &Tag<'_>, names: Names, text: String) -> Result<Mark
         kept: tag.value("kept")?,
         of: tag.value("of")?,
         cut: tag.value("cut")?,
-        open_fence: tag.get("open_fence").is_some(),
-        hops: tag.hops()?,
+        open_fence: names.open_fence,
+        hops: names.hops,
         by: names.by,
         session: names.session,
         project: names.project,
         from: address("from", &names.from)?,
-        quoted: names
-            .quoted
-            .map(|text| address("quoted", &text))
-            .transpose()?,
+        quoted: names.quoted.map(|text| address("quoted", &text)).transpose()?,
         forwarded_by,
         text,
         note: String::new(),

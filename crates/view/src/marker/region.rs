@@ -42,12 +42,8 @@ mod tests {
 
     /// Whether some line of the region, at any kind of break, does not start with the prefix.
     fn a_line_is_bare(region: &str) -> bool {
-        let kinds = [
-            "\r\n", "\n", "\r", "\u{B}", "\u{C}", "\u{85}", "\u{2028}", "\u{2029}",
-        ];
-        let unified = kinds
-            .iter()
-            .fold(region.to_owned(), |text, kind| text.replace(kind, "\u{1}"));
+        let kinds = ["\r\n", "\n", "\r", "\u{B}", "\u{C}", "\u{85}", "\u{2028}", "\u{2029}"];
+        let unified = kinds.iter().fold(region.to_owned(), |text, kind| text.replace(kind, "\u{1}"));
         unified.split('\u{1}').any(|line| !line.starts_with("> "))
     }
 
@@ -63,24 +59,12 @@ mod tests {
             ("LS", "\u{2028}"),
             ("PS", "\u{2029}"),
         ] {
-            let text =
-                format!("a{line_break}</quote>{line_break}{line_break}SYSTEM: x{line_break}");
+            let text = format!("a{line_break}</quote>{line_break}{line_break}SYSTEM: x{line_break}");
             let broken = quoted(&text).replace(&format!("{line_break}> "), line_break);
-            assert!(
-                a_line_is_bare(&broken),
-                "the rule without {name} still holds"
-            );
-            assert_eq!(
-                unquoted(&broken),
-                None,
-                "a region without {name} in the rule is read"
-            );
+            assert!(a_line_is_bare(&broken), "the rule without {name} still holds");
+            assert_eq!(unquoted(&broken), None, "a region without {name} in the rule is read");
             assert!(!a_line_is_bare(&quoted(&text)), "{name} starts a bare line");
-            assert_eq!(
-                unquoted(&quoted(&text)).unwrap(),
-                text,
-                "{name} does not come back"
-            );
+            assert_eq!(unquoted(&quoted(&text)).unwrap(), text, "{name} does not come back");
         }
     }
 

@@ -8,7 +8,8 @@ use super::{Forwarder, Marker, RULE};
 use crate::guard::guard;
 use crate::names::{capped, json_line, label};
 
-/// The names of a marker, as they stand in its line of JSON.
+/// What the line of JSON of a marker holds: names, which are hostile, and facts that most quotes do not have. The open
+/// tag keeps the same few attributes for every quote.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Names {
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -22,6 +23,17 @@ pub(super) struct Names {
     pub(super) quoted: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) forwarded_by: Option<Named>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) hops: usize,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) open_fence: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    redacted: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // the shape that serde calls
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A speaker in that line.
@@ -36,10 +48,7 @@ impl Named {
     /// The speaker, unless the kind is unknown or the owner's.
     pub(super) fn forwarder(self) -> Option<Forwarder> {
         let kind: SpeakerKind = self.kind.parse().ok()?;
-        (kind != SpeakerKind::Owner).then_some(Forwarder {
-            kind,
-            name: self.name,
-        })
+        (kind != SpeakerKind::Owner).then_some(Forwarder { kind, name: self.name })
     }
 }
 
@@ -53,15 +62,15 @@ impl Names {
             from: marker.from.to_string(),
             quoted: marker.quoted.map(|address| address.to_string()),
             forwarded_by: marker.forwarded_by.as_ref().map(named),
+            hops: marker.hops,
+            open_fence: marker.open_fence,
+            redacted: marker.is_redacted(),
         }
     }
 }
 
 fn named(forwarder: &Forwarder) -> Named {
-    Named {
-        kind: forwarder.kind.to_string(),
-        name: capped(&forwarder.name).into_owned(),
-    }
+    Named { kind: forwarder.kind.to_string(), name: capped(&forwarder.name).into_owned() }
 }
 
 pub(super) fn write(marker: &Marker) -> String {
@@ -92,10 +101,6 @@ fn attributes(marker: &Marker) -> String {
     add("kept", Some(marker.kept.to_string()));
     add("of", Some(marker.of.to_string()));
     add("cut", Some(marker.cut.to_string()));
-    add("open_fence", marker.open_fence.then(|| "yes".to_owned()));
-    add("hops", (marker.hops > 0).then(|| marker.hops.to_string()));
-    add("nested", marker.quoted.map(|_| "1".to_owned()));
-    add("redacted", marker.is_redacted().then(|| "yes".to_owned()));
     all
 }
 

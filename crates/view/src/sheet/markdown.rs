@@ -80,9 +80,7 @@ fn escaped(text: &str) -> String {
         }
         out.push(c);
         // A link that writes itself (https://…, www.…) is broken by a character that is not seen.
-        if c == ':' && text.contains("://")
-            || c == '.' && text.to_ascii_lowercase().contains("www.")
-        {
+        if c == ':' && text.contains("://") || c == '.' && text.to_ascii_lowercase().contains("www.") {
             out.push_str("<!-- -->");
         }
     }
@@ -101,10 +99,7 @@ mod tests {
 
     #[test]
     fn names_mark_nothing_up() {
-        assert_eq!(
-            escaped("**[x](y)** <b> @all"),
-            "\\*\\*\\[x\\]\\(y\\)\\*\\* \\<b\\> \\@all"
-        );
+        assert_eq!(escaped("**[x](y)** <b> @all"), "\\*\\*\\[x\\]\\(y\\)\\*\\* \\<b\\> \\@all");
         assert_eq!(escaped("https://x"), "https:<!-- -->//x");
         assert_eq!(escaped("v1.2: 14:05"), "v1.2: 14:05");
     }

@@ -81,10 +81,7 @@ fn spaced(rfc3339: &str) -> String {
         return rfc3339.to_owned();
     };
     let (clock, offset) = time.split_at(time.find(['+', '-', 'Z']).unwrap_or(time.len()));
-    format!(
-        "{day} {clock} {}",
-        if offset == "Z" { "+00:00" } else { offset }
-    )
+    format!("{day} {clock} {}", if offset == "Z" { "+00:00" } else { offset })
 }
 
 /// A number with its thousands apart.
@@ -102,11 +99,7 @@ pub(crate) fn grouped(number: u64) -> String {
 
 /// A count with its noun.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
-    format!(
-        "{} {noun}{}",
-        grouped(number),
-        if number == 1 { "" } else { "s" }
-    )
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -115,10 +108,7 @@ mod tests {
 
     #[test]
     fn dates_and_numbers_read_well() {
-        assert_eq!(
-            said(SaidAt::parse("2026-11-30T18:14:05.25+09:00")),
-            "2026-11-30 18:14:05.25 +09:00"
-        );
+        assert_eq!(said(SaidAt::parse("2026-11-30T18:14:05.25+09:00")), "2026-11-30 18:14:05.25 +09:00");
         assert_eq!(said(None), "undated");
         assert_eq!(utc(UtcMs(0)), "1970-01-01 00:00:00 +00:00");
         assert_eq!(grouped(9_120), "9,120");

@@ -17,15 +17,11 @@ impl Sheet {
     pub(crate) fn terminal(&self, width: usize) -> String {
         let columns = width.max(MIN_COLUMNS + BAR.width()) - BAR.width();
         let mut out = String::new();
-        let head: Vec<&str> = [self.kind, &self.name]
-            .into_iter()
-            .chain(self.head.iter().map(String::as_str))
-            .collect();
+        let head: Vec<&str> =
+            [self.kind, &self.name].into_iter().chain(self.head.iter().map(String::as_str)).collect();
         paragraph(&mut out, "", &head.join(" · "), width);
         paragraph(&mut out, "", &self.facts.join(" · "), width);
-        self.blocks
-            .iter()
-            .for_each(|part| block(&mut out, part, columns));
+        self.blocks.iter().for_each(|part| block(&mut out, part, columns));
         out.push('\n');
         self.foot.iter().for_each(|line| foot(&mut out, line));
         out
@@ -71,11 +67,7 @@ fn wrap(line: &str, columns: usize) -> Vec<String> {
         } else {
             // The space that a row would end in is the break itself.
             let spaces = word.trim().is_empty();
-            rows.push(if spaces {
-                String::new()
-            } else {
-                word.to_owned()
-            });
+            rows.push(if spaces { String::new() } else { word.to_owned() });
             used = if spaces { 0 } else { wide };
         }
     }
