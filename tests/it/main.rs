@@ -1,3 +1,10 @@
 //! The integration tests, one module for each subject.
 
+mod cli;
 mod corpus;
+mod demo;
+mod on_oracle;
+mod on_sqlite;
+mod support;
+mod tidy;
+mod vectors;

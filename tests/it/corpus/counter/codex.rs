@@ -41,6 +41,7 @@ pub(super) fn enveloped(records: &[Value]) -> Counts {
     for record in records {
         let payload = record.get("payload").unwrap_or(&Value::Null);
         match string(record, "type") {
+            Some("response_item") if is_summary(record) => {}
             Some("response_item") => count.item(payload),
             Some("event_msg") => count.segment.event(payload),
             Some("compacted") => count.counts.compactions += 1,
@@ -48,6 +49,12 @@ pub(super) fn enveloped(records: &[Value]) -> Counts {
         }
     }
     count.finish()
+}
+
+/// Whether a record is the summary that a compaction wrote: the compaction itself holds it too.
+fn is_summary(record: &Value) -> bool {
+    let flag = record.get("metadata").and_then(|metadata| metadata.get("compaction_output"));
+    flag.and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// Counts a session of bare items.
@@ -170,6 +177,8 @@ struct UserItem {
     open: bool,
     /// Whether an event announced it.
     matched: bool,
+    /// What the item itself says of its blocks, where it says it: whether a person wrote at least one.
+    author: Option<bool>,
 }
 
 impl UserItem {
@@ -183,6 +192,7 @@ impl UserItem {
             open: !own.is_empty() || has_attachment(content),
             blocks: blocks.into_iter().map(str::to_owned).collect(),
             matched: false,
+            author: author(item),
         }
     }
 
@@ -190,6 +200,15 @@ impl UserItem {
     fn says(&self, text: &str) -> bool {
         self.own == text || self.blocks.iter().any(|block| block == text)
     }
+}
+
+/// Whether the newer metadata of an item names a person as the source of one of its blocks.
+fn author(item: &Value) -> Option<bool> {
+    let metadata = item.get("internal_chat_message_metadata_passthrough")?;
+    let blocks = metadata.get("content_item_metadata")?.as_array()?;
+    let sources: Vec<&str> =
+        blocks.iter().filter_map(|block| string(block.get("provenance")?, "type")).collect();
+    (!sources.is_empty()).then(|| sources.contains(&"user"))
 }
 
 /// Whether the program put this text there.
@@ -209,7 +228,7 @@ impl Segment {
     fn event(&mut self, event: &Value) {
         match string(event, "type") {
             Some("user_message") => {
-                if let Some(text) = string(event, "message") {
+                if let Some(text) = string(event, "message").filter(|text| !text.is_empty()) {
                     self.announced.push(Announced { text: text.to_owned(), from_item: false });
                 }
             }
@@ -230,7 +249,7 @@ impl Segment {
         let missing = self.match_announced();
         let demote = !missing.is_empty();
         for item in &self.items {
-            let human = item.open && (item.matched || !demote);
+            let human = item.author.unwrap_or(item.matched || (item.open && !demote));
             let tally = if human { &mut counts.human } else { &mut counts.system };
             tally.add(&item.text);
         }
@@ -246,7 +265,7 @@ impl Segment {
             let text = announced.text;
             match self.items.iter_mut().find(|item| !item.matched && item.says(&text)) {
                 Some(item) => item.matched = true,
-                None if announced.from_item && text.is_empty() => {}
+                None if text.is_empty() => {}
                 None => missing.push(text),
             }
         }

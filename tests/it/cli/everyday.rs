@@ -1,0 +1,99 @@
+//! What a person sees: cards, lists, help.
+
+use super::{Home, address};
+
+fn forwarded() -> (Home, String) {
+    let home = Home::new();
+    let said = "코드:\n    print(\"안녕\")\u{202E}\n```\nopen fence";
+    let args = [
+        "append",
+        "--project",
+        "Acme",
+        "--session",
+        "Plan",
+        "--speaker",
+        "agent:Rocky",
+        "--said-at",
+        "2026-11-30T18:14:05+09:00",
+        "--json",
+    ];
+    let source = address(&home.feed(said.as_bytes(), &args).json());
+    let args = ["forward", &source, "--to", "Beta/Build", "--create", "--note", "이거 확인해줘", "--json"];
+    let forwarded = address(&home.run(&args).json());
+    (home, forwarded)
+}
+
+#[test]
+fn every_form_of_a_forward() {
+    let (home, address) = forwarded();
+    for form in ["text", "card", "markdown", "html", "marker", "marker-json", "json"] {
+        let ran = home.run(&["show", &address, "--as", form]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        home.check(&format!("show_{form}"), &["show", "ADDRESS", "--as", form], &ran);
+    }
+}
+
+#[test]
+fn lists() {
+    let (home, address) = forwarded();
+    for args in
+        [vec!["projects"], vec!["sessions"], vec!["inbox"], vec!["show", "Plan"], vec!["origin", &address]]
+    {
+        let shown: Vec<&str> = args.iter().map(|a| if *a == address { "ADDRESS" } else { a }).collect();
+        let ran = home.run(&args);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        home.check(&format!("list_{}", args[0]), &shown, &ran);
+    }
+}
+
+#[test]
+fn context() {
+    let (home, _) = forwarded();
+    let args = ["context", "Build", "--for", "openai-responses"];
+    let ran = home.run(&args);
+    home.check("context", &args, &ran);
+}
+
+#[test]
+fn help() {
+    let home = Home::new();
+    let mut page = String::new();
+    let commands = [
+        "",
+        "append",
+        "import",
+        "projects",
+        "sessions",
+        "show",
+        "forward",
+        "origin",
+        "context",
+        "output",
+        "inbox",
+        "verify",
+        "doctor",
+        "hook",
+        "demo",
+        "completions",
+        "man",
+    ];
+    for command in commands {
+        let args: Vec<&str> = [command, "--help"].into_iter().filter(|a| !a.is_empty()).collect();
+        let ran = home.run(&args);
+        assert_eq!(ran.code, Some(0), "{command}: {}", ran.stderr);
+        page.push_str(&format!("$ sayso {}\n{}\n", args.join(" "), ran.text()));
+    }
+    sayso_snapshots::check("help", &page);
+}
+
+#[test]
+fn completions_and_manual() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = home.run(&["completions", shell]);
+        assert!(ran.code == Some(0) && ran.text().contains("forward"), "{shell}: {}", ran.stderr);
+    }
+    assert!(home.run(&["man"]).text().contains(".TH sayso"));
+    assert_eq!(home.run(&["man", "--to", "pages"]).code, Some(0));
+    assert!(home.path("pages/sayso-forward.1").is_file());
+}

@@ -1,0 +1,148 @@
+//! Hooks of Codex: what they answer, and that nothing ever stops the agent.
+
+use serde_json::{Value, json};
+
+use super::{Home, Ran, address};
+
+const SESSION: &str = "01a22eaa-6f1c-7690-a0d1-000000abcdef";
+
+fn input(home: &Home, event: &str, transcript: Option<&str>) -> Vec<u8> {
+    let mut input = json!({
+        "session_id": SESSION, "cwd": "/home/mira/lantern", "hook_event_name": event, "model": "m",
+        "permission_mode": "default",
+    });
+    input["transcript_path"] = transcript.map_or(Value::Null, |t| home.path(t).to_string_lossy().into());
+    input.to_string().into_bytes()
+}
+
+fn hook(home: &Home, event: &str, transcript: Option<&str>) -> Ran {
+    let ran = home.feed(&input(home, event, transcript), &["hook", "codex", event]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{event}");
+    ran
+}
+
+fn context_of(ran: &Ran) -> Option<String> {
+    let answer: Value = serde_json::from_slice(&ran.stdout).ok()?;
+    assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "UserPromptSubmit");
+    answer["hookSpecificOutput"]["additionalContext"].as_str().map(str::to_owned)
+}
+
+fn failures(home: &Home) -> Vec<Value> {
+    home.run(&["doctor", "--json"]).lines().into_iter().filter(|l| l.get("event").is_some()).collect()
+}
+
+/// A live session with one forward that waits for it; the forward's address.
+fn waiting() -> (Home, String) {
+    let home = Home::new();
+    assert_eq!(hook(&home, "SessionStart", None).text(), "");
+    let source = home.says("Acme/Plan", "agent:Rocky", "The plan\r\nstands.");
+    let forwarded = home.run(&["forward", &source, "--to", "lantern/codex abcdef", "--json"]).json();
+    (home, address(&forwarded))
+}
+
+#[test]
+fn a_live_session_is_registered_once() {
+    let (home, _) = waiting();
+    hook(&home, "SessionStart", None);
+    let sessions = home.run(&["sessions", "--project", "lantern", "--json"]).json();
+    assert_eq!((&sessions["kind"], &sessions["name"]), (&json!("live"), &json!("codex abcdef")));
+}
+
+#[test]
+fn a_waiting_forward_is_offered_as_its_marker_and_once() {
+    let (home, forwarded) = waiting();
+    let marker = home.run(&["show", &forwarded, "--as", "marker"]).text();
+    let offered = context_of(&hook(&home, "UserPromptSubmit", None)).unwrap();
+    assert_eq!(offered, marker.trim_end_matches('\n'));
+    assert_eq!(home.run(&["inbox", "--json"]).json()["state"], "offered");
+    assert_eq!(hook(&home, "UserPromptSubmit", None).text(), "", "nothing is repeated");
+}
+
+#[test]
+fn the_transcript_shows_what_came_into_context() {
+    let (home, forwarded) = waiting();
+    let offered = context_of(&hook(&home, "UserPromptSubmit", None)).unwrap();
+    let line = |kind: &str, payload: Value| {
+        json!({"timestamp": "2026-11-30T22:54:11.291Z", "type": kind, "payload": payload}).to_string()
+    };
+    let message = |role: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
+    let lines = [
+        line(
+            "session_meta",
+            json!({"id": SESSION, "cwd": "/home/mira/lantern", "timestamp": "2026-11-30T22:54:11Z"}),
+        ),
+        line("response_item", message("user", "What now?")),
+        line("response_item", message("developer", &offered)),
+        line(
+            "response_item",
+            json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done. 끝."}]}),
+        ),
+    ];
+    std::fs::write(home.path("rollout.jsonl"), lines.join("\n") + "\n").unwrap();
+    assert_eq!(hook(&home, "Stop", Some("rollout.jsonl")).text(), "");
+    assert_eq!(failures(&home), Vec::<Value>::new());
+    assert_eq!(home.run(&["inbox", "--json"]).text(), "", "it is in context now");
+    let turns = home.run(&["show", "lantern/codex abcdef", "--json"]).lines();
+    let texts: Vec<&str> =
+        turns.iter().filter(|t| t["kind"] == "turn").filter_map(|t| t["text"].as_str()).collect();
+    assert_eq!(texts, ["", "What now?", "Done. 끝."], "the marker is the forwarded turn, not a new one");
+    assert_eq!(turns[0]["address"].as_str(), Some(forwarded.as_str()));
+}
+
+#[test]
+fn whatever_is_wrong_the_agent_goes_on_and_the_doctor_knows() {
+    let (home, _) = waiting();
+    // Not what Codex sends, an unknown event, an unknown program, wrong arguments.
+    let cases: [(&[u8], &[&str]); 5] = [
+        (b"not json", &["hook", "codex", "SessionStart"]),
+        (b"{}", &["hook", "codex", "UserPromptSubmit"]),
+        (&input(&home, "Nap", None), &["hook", "codex", "Nap"]),
+        (&input(&home, "Stop", None), &["hook", "other", "Stop"]),
+        (b"", &["hook", "codex", "Stop", "--no-such-option"]),
+    ];
+    for (stdin, args) in cases {
+        let ran = home.feed(stdin, args);
+        assert_eq!((ran.code, ran.text().as_str(), ran.stderr.as_str()), (Some(0), "", ""), "{args:?}");
+    }
+    assert_eq!(failures(&home).len(), 5);
+    hook(&home, "Stop", Some("gone.jsonl"));
+    let last = failures(&home).pop().unwrap();
+    assert_eq!((&last["program"], &last["event"]), (&json!("codex"), &json!("Stop")));
+    assert!(last["at"].as_str().unwrap().ends_with('Z') && !last["reason"].as_str().unwrap().is_empty());
+}
+
+#[test]
+fn a_ledger_that_cannot_be_used_stops_nothing() {
+    for broken in ["corrupt", "missing", "locked", "future"] {
+        let (home, _) = waiting();
+        let connection = rusqlite::Connection::open(home.ledger()).unwrap();
+        match broken {
+            "locked" => {
+                connection.pragma_update(None, "locking_mode", "EXCLUSIVE").unwrap();
+                connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+            }
+            "future" => connection.pragma_update(None, "user_version", 4_000).unwrap(),
+            _ => {}
+        }
+        let held = (broken == "locked").then_some(connection);
+        if held.is_none() {
+            let wal = |end: &str| format!("{}{end}", home.ledger().display());
+            for file in [wal("-wal"), wal("-shm")] {
+                let _ = std::fs::remove_file(file);
+            }
+        }
+        match broken {
+            "corrupt" => std::fs::write(home.ledger(), "rubbish".repeat(1000)).unwrap(),
+            "missing" => {
+                std::fs::remove_file(home.ledger()).unwrap();
+                std::fs::create_dir(home.ledger()).unwrap();
+            }
+            _ => {}
+        }
+        assert_eq!(hook(&home, "UserPromptSubmit", None).text(), "", "{broken}");
+        drop(held);
+        let failure = failures(&home).pop().unwrap_or_else(|| panic!("{broken} left no record"));
+        assert_eq!(failure["event"], "UserPromptSubmit", "{broken}");
+        assert!(!failure["reason"].as_str().unwrap().is_empty());
+    }
+}

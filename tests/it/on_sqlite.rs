@@ -1,0 +1,16 @@
+//! The suite on SQLite.
+
+use std::sync::Arc;
+
+use crate::support::{TestHost, World};
+
+pub(crate) fn open() -> World {
+    let host = Arc::new(TestHost::default());
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("ledger.db");
+    let ledger = sayso::Ledger::open_with(&path, &sayso::Options::default(), host.clone());
+    World { ledger: ledger.expect("a new ledger opens"), host, folder: Some(folder) }
+}
+
+#[path = "suite/mod.rs"]
+mod suite;

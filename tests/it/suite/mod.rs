@@ -1,0 +1,8 @@
+//! What must hold on every backend. This module is compiled once for each, so that a test's name says on which it failed.
+
+use super::open;
+
+mod cases_quote;
+mod cases_sayso;
+mod cases_store;
+mod refusals;

@@ -1,0 +1,133 @@
+//! The published vectors of the canonical form: what they say never changes.
+
+use std::fmt::Write;
+
+use sayso::model::canon::{Form, Salt, commit};
+use sayso::model::form::{self, Genesis, Link, Seed};
+use sayso::model::{
+    Address, Compaction, Cut, Digest, EntryBody, EntryId, Hop, Kept, LedgerId, Mark, MarkKind, Origin,
+    Outcome, Part, PartBody, ProjectId, Quote, SaidAt, SessionId, SessionKind, Span, Speaker, SpeakerId,
+    SpeakerKind, ToolResult, Turn, UtcMs,
+};
+
+fn speaker(kind: SpeakerKind, id: u128, name: &str) -> Speaker {
+    Speaker { id: SpeakerId::from_u128(id), kind, name: name.to_owned() }
+}
+
+fn part(by: Option<Speaker>, body: PartBody) -> Part {
+    Part { by, body, kept: Kept::Whole }
+}
+
+fn turn() -> Turn {
+    let result = ToolResult {
+        call_id: "call_1".into(),
+        tool: "bash".into(),
+        outcome: Outcome::Ok,
+        text: "북항\r\n솔섬\0".into(),
+        output: None,
+    };
+    Turn {
+        speaker: speaker(SpeakerKind::Owner, 4, "Mira"),
+        said_at: SaidAt::parse("2026-11-30T18:14:05.250+09:00"),
+        reply_to: Some(EntryId::from_u128(9)),
+        repairs: 1,
+        parts: vec![
+            part(None, PartBody::Text("안녕".into())),
+            part(Some(speaker(SpeakerKind::Tool, 5, "bash")), PartBody::ToolResult(result)),
+        ],
+        quote: None,
+    }
+}
+
+fn bodies() -> Vec<(&'static str, EntryBody)> {
+    let compaction = Compaction {
+        speaker: speaker(SpeakerKind::Agent, 6, "pi"),
+        said_at: None,
+        through: 12,
+        summary: "So far.".into(),
+        kept: Kept::Whole,
+    };
+    let mark = Mark { kind: MarkKind::Offered, of: Some(EntryId::from_u128(8)), route: "hook".into() };
+    vec![
+        ("turn", EntryBody::Turn(turn())),
+        ("compaction", EntryBody::Compaction(compaction)),
+        ("mark", EntryBody::Mark(mark)),
+        ("forward", EntryBody::Turn(Turn { quote: Some(Box::new(quote())), ..turn() })),
+    ]
+}
+
+fn quote() -> Quote {
+    let turn = |id| {
+        Address::Turn(LedgerId::from_u128(1), ProjectId::from_u128(2), SessionId::from_u128(3), id, None)
+    };
+    let owner = speaker(SpeakerKind::Owner, 4, "Mira");
+    Quote {
+        origin: Origin {
+            address: turn(EntryId::from_u128(20)),
+            session_kind: SessionKind::Conversation,
+            channel: Some("telegram".into()),
+        },
+        span: Some(Span::new(4, 9).expect("not empty")),
+        speaker: speaker(SpeakerKind::Agent, 6, "pi"),
+        said_at: SaidAt::parse("2026-11-30T09:14:05Z"),
+        project_title: None,
+        session_title: Some("Plan".into()),
+        text: ":thinking".into(),
+        kept: 9,
+        total: 9,
+        cut: Cut::None,
+        open_fence: false,
+        hops: vec![Hop { address: turn(EntryId::from_u128(21)), by: owner.clone(), at: UtcMs(1) }],
+        nested: Some(turn(EntryId::from_u128(22))),
+        forwarded_by: owner,
+        forwarded_at: UtcMs(2),
+        source: Digest([0xCD; 32]),
+    }
+}
+
+fn link() -> Link {
+    Link {
+        session: SessionId::from_u128(3),
+        seq: 2,
+        id: EntryId::from_u128(7),
+        recorded_at: UtcMs(1_796_029_200_000),
+        prev: Digest([0xAB; 32]),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for line in bytes.chunks(32) {
+        line.iter().for_each(|b| write!(text, "{b:02x}").expect("a String takes all"));
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn canonical_forms() {
+    let seed = Seed([7; 32]);
+    let names = |id: SpeakerId| commit(&Salt([1; 16]), id.to_string().as_bytes());
+    let mut page = String::new();
+    for (name, body) in bodies() {
+        let salts = form::salts(&seed, &body);
+        let commitments = form::commitments(&salts, &body);
+        let written = form::entry(Form::recorded("sayso.entry.v1"), &link(), &body, &commitments, &names);
+        assert_eq!(written.hash(), form::entry_hash(&link(), &body, &commitments, &names));
+        assert_eq!(written.hash().0, *blake3::hash(written.bytes()).as_bytes());
+        writeln!(page, "{name}: {}\n{}", written.hash(), hex(written.bytes())).unwrap();
+    }
+    let genesis = form::genesis(&Genesis {
+        ledger: LedgerId::from_u128(1),
+        project: ProjectId::from_u128(2),
+        session: SessionId::from_u128(3),
+        kind: SessionKind::Conversation,
+        channel: Some("telegram"),
+        title: commit(&Salt([2; 16]), b"Plan"),
+        created_at: UtcMs(0),
+    });
+    writeln!(page, "session: {genesis}").unwrap();
+    writeln!(page, "commitment of \"x\" under 16 bytes of 01: {}", commit(&Salt([1; 16]), b"x")).unwrap();
+    writeln!(page, "salt 0 of a seed of 32 bytes of 07: {}", hex(&seed.salt(0).0).trim()).unwrap();
+    sayso_snapshots::check("canonical_forms", &page);
+}
