@@ -1,0 +1,397 @@
+//! Batches of random commands over ids, names and keys that were used before, so that they meet and collide.
+
+use sayso_model::limits::{FORWARD_TURNS, KEY_BYTES, NAME_BYTES};
+use sayso_model::{
+    Attachment, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, SaidAt, Seal, Seed, SessionId,
+    SessionKind, Span, SpeakerId, SpeakerKind, Titles, ToolCall, ToolResult, UtcMs, What,
+};
+use sayso_store::{
+    Alias, AppendTurn, Batch, Blob, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Forward,
+    ForwardItem, MarkEntry, NewPart, OutputState, OutputStream, Scope, StoreOutput, StreamKind,
+};
+
+use super::random::Random;
+
+const TEXTS: &[&str] = &[
+    "",
+    "words",
+    "two\nlines\r\nand a third",
+    "a\0b",
+    "확인해줘",
+    "👩‍👩‍👧‍👦 e\u{301}",
+    "```rust\nfn main() {",
+    "</quote>\n> ",
+    "\u{202E}\u{200B}\u{FEFF}",
+];
+const NAMES: &[&str] = &["", "Acme", "Plan", "이름", "a\0b", "Rocky", "Tail"];
+const KEYS: &[&str] = &["k", "k/0", "k/1", "K", "열쇠"];
+
+/// Ids and commands that can be referred to.
+#[derive(Default)]
+pub struct Names {
+    pub projects: Vec<ProjectId>,
+    pub sessions: Vec<SessionId>,
+    pub speakers: Vec<SpeakerId>,
+    pub entries: Vec<EntryId>,
+    pub outputs: Vec<OutputId>,
+    /// Turns and where they stand.
+    turns: Vec<(EntryId, SessionId)>,
+    /// Turns with a text longer than a quote keeps.
+    long: Vec<EntryId>,
+    /// Commands that may have a key, to be said again.
+    keyed: Vec<Command>,
+}
+
+/// What was written, and what the next batch names for the first time.
+#[derive(Default)]
+pub struct World {
+    pub known: Names,
+    pub blobs: Vec<Blob>,
+    fresh: Names,
+    at: i64,
+}
+
+macro_rules! mint {
+    ($($name:ident, $used:ident: $id:ident => $pool:ident;)*) => {$(
+        /// A fresh id, now and then one that is taken.
+        fn $name(&mut self, r: &mut Random) -> $id {
+            if r.chance(2) && !self.known.$pool.is_empty() {
+                return *r.pick(&self.known.$pool);
+            }
+            let id = $id::from_u128(r.id());
+            self.fresh.$pool.push(id);
+            id
+        }
+
+        /// An id that is known, or named in the same batch; now and then one that never was.
+        fn $used(&self, r: &mut Random) -> $id {
+            let pools = if r.chance(10) { [&self.fresh, &self.known] } else { [&self.known, &self.fresh] };
+            match pools.into_iter().find(|names| !names.$pool.is_empty()) {
+                Some(names) if r.chance(99) => *r.pick(&names.$pool),
+                _ => $id::from_u128(r.id()),
+            }
+        }
+    )*};
+}
+
+impl World {
+    mint! {
+        new_project, project: ProjectId => projects;
+        new_session, session: SessionId => sessions;
+        new_speaker, speaker: SpeakerId => speakers;
+        new_entry, entry: EntryId => entries;
+        new_output, output: OutputId => outputs;
+    }
+
+    /// The batch that every sequence starts with: something of everything.
+    pub fn first(&mut self, r: &mut Random) -> Batch {
+        let mut commands = Vec::new();
+        for name in ["Acme", "Plan"] {
+            let id = ProjectId::from_u128(r.id());
+            self.fresh.projects.push(id);
+            commands.push(Command::CreateProject(CreateProject { id, name: name.into(), alias: None }));
+        }
+        for kind in SpeakerKind::ALL {
+            let id = SpeakerId::from_u128(r.id());
+            self.fresh.speakers.push(id);
+            commands.push(Command::CreateSpeaker(CreateSpeaker { id, kind: *kind, name: "Tail".into() }));
+        }
+        for project in self.fresh.projects.clone() {
+            let id = SessionId::from_u128(r.id());
+            self.fresh.sessions.push(id);
+            let (kind, title) = (SessionKind::Live, "Plan".to_owned());
+            let channel = Some("telegram".to_owned());
+            commands.push(Command::CreateSession(CreateSession {
+                id,
+                project,
+                kind,
+                channel,
+                title,
+                alias: Some(Alias::new("path", "/work/0")),
+            }));
+        }
+        commands.push(self.long_turn(r));
+        self.batch(r, Scope::All, commands)
+    }
+
+    fn long_turn(&mut self, r: &mut Random) -> Command {
+        let (id, session, speaker) =
+            (EntryId::from_u128(r.id()), self.fresh.sessions[0], self.fresh.speakers[0]);
+        self.fresh.entries.push(id);
+        self.fresh.long.push(id);
+        let part = NewPart { by: None, body: PartBody::Text("긴 글 ".repeat(1_500)) };
+        let (said_at, reply_to, key, expected_head) = (None, None, None, None);
+        let parts = vec![part];
+        Command::AppendTurn(AppendTurn {
+            id,
+            session,
+            speaker,
+            said_at,
+            reply_to,
+            repairs: 0,
+            parts,
+            key,
+            expected_head,
+        })
+    }
+
+    /// Takes what the last batch named for known, if it was written; or else a little of it, so that some things are named
+    /// that never were.
+    pub fn settle(&mut self, written: bool, r: &mut Random) {
+        let fresh = std::mem::take(&mut self.fresh);
+        if written || r.chance(4) {
+            self.known.projects.extend(fresh.projects);
+            self.known.sessions.extend(fresh.sessions);
+            self.known.speakers.extend(fresh.speakers);
+            self.known.entries.extend(fresh.entries);
+            self.known.outputs.extend(fresh.outputs);
+            self.known.turns.extend(fresh.turns);
+            self.known.long.extend(fresh.long);
+            self.known.keyed.extend(fresh.keyed);
+        }
+    }
+
+    pub fn next(&mut self, r: &mut Random) -> Batch {
+        let scope = if r.chance(85) { Scope::All } else { self.scope(r) };
+        let commands = (0..1 + r.below(3)).map(|_| self.command(r)).collect();
+        self.batch(r, scope, commands)
+    }
+
+    fn batch(&mut self, r: &mut Random, scope: Scope, commands: Vec<Command>) -> Batch {
+        self.at += 1 + r.below(1000) as i64;
+        Batch { scope, at: UtcMs(self.at), seed: Seed(r.bytes()), commands }
+    }
+
+    /// Some projects; doubles and unknown ones among them.
+    pub fn scope(&self, r: &mut Random) -> Scope {
+        Scope::Projects((0..1 + r.below(3)).map(|_| self.project(r)).collect())
+    }
+
+    fn command(&mut self, r: &mut Random) -> Command {
+        match r.below(100) {
+            0..4 => self.create_project(r),
+            4..8 => Command::AddAlias(self.project(r), alias(r)),
+            8..14 => self.create_session(r),
+            14..17 => self.create_speaker(r),
+            17..45 => self.append(r),
+            45..64 => self.forward(r),
+            64..70 => self.compact(r),
+            70..84 => self.mark(r),
+            84..90 => self.store_output(r),
+            _ => self.again(r),
+        }
+    }
+
+    fn create_project(&mut self, r: &mut Random) -> Command {
+        let id = self.new_project(r);
+        Command::CreateProject(CreateProject { id, name: name(r), alias: r.maybe(50, alias) })
+    }
+
+    fn create_session(&mut self, r: &mut Random) -> Command {
+        Command::CreateSession(CreateSession {
+            id: self.new_session(r),
+            project: self.project(r),
+            kind: *r.pick(SessionKind::ALL),
+            channel: r.maybe(40, |r| (*r.pick(&["telegram", "cli", ""])).to_owned()),
+            title: name(r),
+            alias: r.maybe(50, alias),
+        })
+    }
+
+    fn create_speaker(&mut self, r: &mut Random) -> Command {
+        let id = self.new_speaker(r);
+        Command::CreateSpeaker(CreateSpeaker { id, kind: *r.pick(SpeakerKind::ALL), name: name(r) })
+    }
+
+    fn append(&mut self, r: &mut Random) -> Command {
+        let count = if r.chance(3) { 0 } else { 1 + r.below(3) };
+        let turn = AppendTurn {
+            id: self.new_entry(r),
+            session: self.session(r),
+            speaker: self.speaker(r),
+            said_at: r.maybe(60, said_at),
+            reply_to: r.maybe(5, |r| self.entry(r)),
+            repairs: r.below(3) as u32,
+            parts: (0..count).map(|_| self.part(r)).collect(),
+            key: r.maybe(35, key),
+            expected_head: r.maybe(4, |r| r.below(5) as u64),
+        };
+        self.fresh.turns.push((turn.id, turn.session));
+        if turn
+            .parts
+            .iter()
+            .any(|p| p.by.is_none() && p.body.text().len() > 9_000 && matches!(p.body, PartBody::Text(_)))
+        {
+            self.fresh.long.push(turn.id);
+        }
+        self.keep(Command::AppendTurn(turn))
+    }
+
+    fn part(&self, r: &mut Random) -> NewPart {
+        let output = r.maybe(if self.known.outputs.is_empty() { 3 } else { 40 }, |r| self.output(r));
+        let (call_id, tool) = (name(r), name(r));
+        let body = match r.below(8) {
+            0 => PartBody::Reasoning(*r.pick(Seal::ALL), text(r)),
+            1 => PartBody::ToolCall(ToolCall { call_id, tool, arguments: text(r) }),
+            2 => PartBody::ToolResult(ToolResult {
+                call_id,
+                tool,
+                outcome: *r.pick(Outcome::ALL),
+                text: text(r),
+                output,
+            }),
+            3 => PartBody::Attachment(Attachment { media_type: name(r), name: text(r), output }),
+            _ => PartBody::Text(text(r)),
+        };
+        NewPart { by: r.maybe(15, |r| self.speaker(r)), body }
+    }
+
+    fn forward(&mut self, r: &mut Random) -> Command {
+        let count = match r.below(100) {
+            0 => FORWARD_TURNS + 1,
+            1..3 => 0,
+            3..75 => 1,
+            _ => 2 + r.below(3),
+        };
+        let long = r.maybe(20, |r| self.known.long.get(r.below(self.known.long.len())).copied());
+        let source = long.flatten().filter(|_| count > 1);
+        let forward = Forward {
+            session: self.session(r),
+            by: self.speaker(r),
+            items: (0..count).map(|_| self.item(source, r)).collect(),
+            note: r.maybe(40, text),
+            titles: *r.pick(Titles::ALL),
+            key: r.maybe(35, key),
+            expected_head: r.maybe(3, |r| r.below(5) as u64),
+        };
+        self.fresh.turns.extend(forward.items.iter().map(|item| (item.id, forward.session)));
+        self.keep(Command::Forward(forward))
+    }
+
+    fn item(&mut self, source: Option<EntryId>, r: &mut Random) -> ForwardItem {
+        let source = source.unwrap_or_else(|| self.turn(r).0);
+        ForwardItem {
+            id: self.new_entry(r),
+            source,
+            selection: r.maybe(10, |r| Span::new(r.below(4) as u32, 1 + r.below(3) as u32).unwrap()),
+            what: r.maybe(12, |r| *r.pick(What::ALL)),
+        }
+    }
+
+    /// Mostly a turn and its session, now and then an entry and a session that need not belong together.
+    fn turn(&self, r: &mut Random) -> (EntryId, SessionId) {
+        match self.known.turns.len() {
+            n if n > 0 && r.chance(93) => *r.pick(&self.known.turns),
+            _ => (self.entry(r), self.session(r)),
+        }
+    }
+
+    fn compact(&mut self, r: &mut Random) -> Command {
+        let compact = Compact {
+            id: self.new_entry(r),
+            session: self.session(r),
+            speaker: self.speaker(r),
+            said_at: r.maybe(50, said_at),
+            through: r.below(2) as u64,
+            summary: text(r),
+            key: r.maybe(35, key),
+        };
+        self.keep(Command::Compact(compact))
+    }
+
+    fn mark(&mut self, r: &mut Random) -> Command {
+        use MarkKind::{Closed, InContext, Offered, Reopened};
+        let kind = *r.pick(&[Offered, Offered, InContext, InContext, Reopened, Closed]);
+        let of_entry = matches!(kind, MarkKind::Offered | MarkKind::InContext) != r.chance(4);
+        let id = self.new_entry(r);
+        let (of, session) = self.turn(r);
+        Command::Mark(MarkEntry { id, session, kind, of: of_entry.then_some(of), route: name(r) })
+    }
+
+    fn store_output(&mut self, r: &mut Random) -> Command {
+        let count = if r.chance(4) { 0 } else { 1 + r.below(2) };
+        let streams = (0..count).map(|_| {
+            let mut blob = *r.pick(&self.blobs);
+            blob.bytes += u64::from(r.chance(5));
+            OutputStream { kind: *r.pick(&[StreamKind::Stdout, StreamKind::Stderr]), blob }
+        });
+        let streams = streams.collect();
+        Command::StoreOutput(StoreOutput {
+            id: self.new_output(r),
+            session: self.session(r),
+            tool: name(r),
+            state: *r.pick(&[OutputState::Complete, OutputState::Capped, OutputState::Partial]),
+            exit: r.maybe(60, |r| r.below(300) as i32 - 100),
+            streams,
+        })
+    }
+
+    fn keep(&mut self, command: Command) -> Command {
+        self.fresh.keyed.push(command.clone());
+        command
+    }
+
+    /// Something that was said before, with fresh ids; now and then with other content.
+    fn again(&mut self, r: &mut Random) -> Command {
+        if self.known.keyed.is_empty() {
+            return self.append(r);
+        }
+        let mut command = r.pick(&self.known.keyed).clone();
+        let other = r.chance(30);
+        match &mut command {
+            Command::AppendTurn(c) => {
+                c.id = self.new_entry(r);
+                c.repairs += u32::from(other);
+                c.speaker = if other { self.speaker(r) } else { c.speaker };
+            }
+            Command::Forward(c) => {
+                c.items.iter_mut().for_each(|item| item.id = self.new_entry(r));
+                c.note = if other { Some(text(r)) } else { c.note.take() };
+            }
+            Command::Compact(c) => {
+                c.id = self.new_entry(r);
+                c.through += u64::from(other);
+            }
+            _ => {}
+        }
+        command
+    }
+}
+
+fn said_at(r: &mut Random) -> SaidAt {
+    SaidAt::new(r.below(1 << 40) as i64 - 5_000, r.below(2160) as i16 - 1080).unwrap()
+}
+
+fn text(r: &mut Random) -> String {
+    match r.below(40) {
+        0 | 1 => "긴 글 ".repeat(1_500),
+        2 => format!("{}{}", r.pick(TEXTS), r.pick(TEXTS)).repeat(3),
+        3 => "\u{1}\0".repeat(50),
+        _ => {
+            // The empty text is first.
+            let from = usize::from(r.chance(90));
+            (*r.pick(&TEXTS[from..])).to_owned()
+        }
+    }
+}
+
+pub fn name(r: &mut Random) -> String {
+    match r.below(60) {
+        0 => "n".repeat(NAME_BYTES + 1),
+        1 => format!("name {}", r.below(1000)),
+        _ => (*r.pick(NAMES)).to_owned(),
+    }
+}
+
+pub fn alias(r: &mut Random) -> Alias {
+    let value = if r.chance(70) { format!("/work/{}", r.below(2)) } else { name(r) };
+    Alias::new(*r.pick(&["name", "path", "path"]), value)
+}
+
+pub fn key(r: &mut Random) -> String {
+    match r.below(40) {
+        0 => String::new(),
+        1 => "k".repeat(KEY_BYTES + 1),
+        _ => (*r.pick(KEYS)).to_owned(),
+    }
+}
