@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use sayso_model::{LedgerId, UtcMs};
 use sayso_sqlite::{Durability, Options, SqliteStore};
-use sayso_store::{Batch, Done, Fate, Oracle, Refusal, Store, StoreError};
+use sayso_store::{Batch, Done, Fate, Oracle, Refusal, StoreError};
 
 use compare::Pair;
 use random::Random;

@@ -9,3 +9,4 @@ mod on_sqlite;
 mod support;
 mod tidy;
 mod vectors;
+mod verify;

@@ -54,13 +54,6 @@ fn configure(conn: &mut Connection, options: &Options) -> Result<(), Fault> {
     // Before anything is written: what is deleted later must not stay readable in free pages.
     conn.pragma_update(None, "secure_delete", true)?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    let mode = busy::retry(options.wait, || {
-        conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
-    })?;
-    if mode != "wal" {
-        let cause = io::Error::other("the file system does not allow a write-ahead log");
-        return Err(StoreError::Storage { context: "opening the ledger", cause: Box::new(cause) }.into());
-    }
     conn.pragma_update(
         None,
         "synchronous",
@@ -69,6 +62,13 @@ fn configure(conn: &mut Connection, options: &Options) -> Result<(), Fault> {
             Durability::Normal => "NORMAL",
         },
     )?;
+    let mode = busy::retry(options.wait, || {
+        conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
+    })?;
+    if mode != "wal" {
+        let cause = io::Error::other("the file system does not allow a write-ahead log");
+        return Err(StoreError::Storage { context: "opening the ledger", cause: Box::new(cause) }.into());
+    }
     // A log that has grown once is kept: overwriting it costs half of extending a new one.
     conn.pragma_update_and_check(None, "journal_size_limit", -1, |_| Ok(()))?;
     conn.file_control(None::<&str>, FileControl::PersistWal(&mut 1))?;

@@ -9,9 +9,9 @@ use super::random::Random;
 use super::world::{World, alias, key, name};
 
 /// Two stores that should say the same.
-pub struct Pair<'a> {
-    pub oracle: &'a dyn Store,
-    pub store: &'a dyn Store,
+pub(crate) struct Pair<'a> {
+    pub(crate) oracle: &'a dyn Store,
+    pub(crate) store: &'a dyn Store,
 }
 
 impl Pair<'_> {
@@ -27,7 +27,7 @@ impl Pair<'_> {
     }
 
     /// Compares everything that the world names, under several scopes.
-    pub fn compare(&self, world: &World, r: &mut Random) {
+    pub(crate) fn compare(&self, world: &World, r: &mut Random) {
         for scope in [Scope::All, world.scope(r), Scope::Projects(Vec::new())] {
             self.projects(world, &scope, r);
             self.sessions(world, &scope, r);

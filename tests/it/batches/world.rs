@@ -28,12 +28,12 @@ const KEYS: &[&str] = &["k", "k/0", "k/1", "K", "열쇠"];
 
 /// Ids and commands that can be referred to.
 #[derive(Default)]
-pub struct Names {
-    pub projects: Vec<ProjectId>,
-    pub sessions: Vec<SessionId>,
-    pub speakers: Vec<SpeakerId>,
-    pub entries: Vec<EntryId>,
-    pub outputs: Vec<OutputId>,
+pub(crate) struct Names {
+    pub(crate) projects: Vec<ProjectId>,
+    pub(crate) sessions: Vec<SessionId>,
+    pub(crate) speakers: Vec<SpeakerId>,
+    pub(crate) entries: Vec<EntryId>,
+    pub(crate) outputs: Vec<OutputId>,
     /// Turns and where they stand.
     turns: Vec<(EntryId, SessionId)>,
     /// Turns with a text longer than a quote keeps.
@@ -44,9 +44,9 @@ pub struct Names {
 
 /// What was written, and what the next batch names for the first time.
 #[derive(Default)]
-pub struct World {
-    pub known: Names,
-    pub blobs: Vec<Blob>,
+pub(crate) struct World {
+    pub(crate) known: Names,
+    pub(crate) blobs: Vec<Blob>,
     fresh: Names,
     at: i64,
 }
@@ -84,7 +84,7 @@ impl World {
     }
 
     /// The batch that every sequence starts with: something of everything.
-    pub fn first(&mut self, r: &mut Random) -> Batch {
+    pub(crate) fn first(&mut self, r: &mut Random) -> Batch {
         let mut commands = Vec::new();
         for name in ["Acme", "Plan"] {
             let id = ProjectId::from_u128(r.id());
@@ -137,7 +137,7 @@ impl World {
 
     /// Takes what the last batch named for known, if it was written; or else a little of it, so that some things are named
     /// that never were.
-    pub fn settle(&mut self, written: bool, r: &mut Random) {
+    pub(crate) fn settle(&mut self, written: bool, r: &mut Random) {
         let fresh = std::mem::take(&mut self.fresh);
         if written || r.chance(4) {
             self.known.projects.extend(fresh.projects);
@@ -151,7 +151,7 @@ impl World {
         }
     }
 
-    pub fn next(&mut self, r: &mut Random) -> Batch {
+    pub(crate) fn next(&mut self, r: &mut Random) -> Batch {
         let scope = if r.chance(85) { Scope::All } else { self.scope(r) };
         let commands = (0..1 + r.below(3)).map(|_| self.command(r)).collect();
         self.batch(r, scope, commands)
@@ -163,7 +163,7 @@ impl World {
     }
 
     /// Some projects; doubles and unknown ones among them.
-    pub fn scope(&self, r: &mut Random) -> Scope {
+    pub(crate) fn scope(&self, r: &mut Random) -> Scope {
         Scope::Projects((0..1 + r.below(3)).map(|_| self.project(r)).collect())
     }
 
@@ -375,7 +375,7 @@ fn text(r: &mut Random) -> String {
     }
 }
 
-pub fn name(r: &mut Random) -> String {
+pub(crate) fn name(r: &mut Random) -> String {
     match r.below(60) {
         0 => "n".repeat(NAME_BYTES + 1),
         1 => format!("name {}", r.below(1000)),
@@ -383,12 +383,12 @@ pub fn name(r: &mut Random) -> String {
     }
 }
 
-pub fn alias(r: &mut Random) -> Alias {
+pub(crate) fn alias(r: &mut Random) -> Alias {
     let value = if r.chance(70) { format!("/work/{}", r.below(2)) } else { name(r) };
     Alias::new(*r.pick(&["name", "path", "path"]), value)
 }
 
-pub fn key(r: &mut Random) -> String {
+pub(crate) fn key(r: &mut Random) -> String {
     match r.below(40) {
         0 => String::new(),
         1 => "k".repeat(KEY_BYTES + 1),

@@ -71,11 +71,18 @@ impl Look<'_> {
             one(self.conn, NEXT, (&id, clamp(walk.next)), |c| c.number_opt::<u64>())?.flatten()
         {
             let last = first.saturating_add(PAGE - 1);
+            self.gap(&mut walk, first);
+            walk.next = first;
             match load(self.conn, &RUN, &[&id, &clamp(first), &clamp(last)], speakers) {
                 Ok(page) => page.iter().for_each(|loaded| self.entry(&mut walk, loaded, speakers)),
                 // One row of the page cannot be read: each is looked at by itself.
                 Err(Fault::Damaged(_)) => self.one_by_one(&mut walk, first, last, speakers)?,
                 Err(other) => return Err(other),
+            }
+            if walk.next == first {
+                return Err(Fault::Damaged(format!(
+                    "entry {first} of session {session} cannot be found again"
+                )));
             }
         }
         Ok(walk)
