@@ -13,13 +13,13 @@ pub(crate) enum Fault {
     /// The driver's, from `COMMIT` itself.
     Commit(rusqlite::Error),
     /// A command cannot be applied.
-    Refused(Refusal),
+    Refused(Box<Refusal>),
     /// A stored row is not what was written.
     Damaged(String),
     /// The file is something else.
     NotALedger,
     /// Already one of the contract's.
-    Store(StoreError),
+    Store(Box<StoreError>),
 }
 
 impl From<rusqlite::Error> for Fault {
@@ -30,13 +30,13 @@ impl From<rusqlite::Error> for Fault {
 
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+        Self::Refused(Box::new(refusal))
     }
 }
 
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
-        Self::Store(error)
+        Self::Store(Box::new(error))
     }
 }
 
@@ -47,10 +47,10 @@ impl Fault {
             Self::Sql(error) => sql(error, path, context),
             Self::Commit(error) => commit(error, path, context),
             // A batch wraps its refusals with the command's index; nothing else refuses.
-            Self::Refused(refusal) => StoreError::Refused { index: 0, refusal },
+            Self::Refused(refusal) => StoreError::Refused { index: 0, refusal: *refusal },
             Self::Damaged(what) => StoreError::Damaged { what, cause: None },
             Self::NotALedger => StoreError::NotALedger { path: path.to_owned() },
-            Self::Store(error) => error,
+            Self::Store(error) => *error,
         }
     }
 }

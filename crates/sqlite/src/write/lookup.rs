@@ -50,7 +50,7 @@ impl Write<'_> {
 
     pub(super) fn speaker(&mut self, id: SpeakerId) -> Result<Speaker, Fault> {
         let found = self.speakers.find(self.conn, id)?;
-        found.ok_or(Fault::Refused(Refusal::UnknownSpeaker(id)))
+        found.ok_or_else(|| Refusal::UnknownSpeaker(id).into())
     }
 
     pub(super) fn entry_of(&self, session: SessionId, id: Option<EntryId>) -> Result<(), Fault> {

@@ -23,7 +23,7 @@ pub(crate) fn batch(conn: &Connection, ledger: LedgerId, batch: &Batch) -> Resul
     let mut done = Vec::with_capacity(batch.commands.len());
     for (index, command) in batch.commands.iter().enumerate() {
         let seed = batch.seed.child(index as u64);
-        let checked = check::command(command).map_err(Fault::Refused);
+        let checked = check::command(command).map_err(Fault::from);
         let applied = checked.and_then(|()| write.command(command, &seed));
         done.push(applied.map_err(|fault| refused_at(index, fault))?);
     }
@@ -33,7 +33,7 @@ pub(crate) fn batch(conn: &Connection, ledger: LedgerId, batch: &Batch) -> Resul
 
 fn refused_at(index: usize, fault: Fault) -> Fault {
     match fault {
-        Fault::Refused(refusal) => Fault::Store(StoreError::Refused { index, refusal }),
+        Fault::Refused(refusal) => StoreError::Refused { index, refusal: *refusal }.into(),
         other => other,
     }
 }
@@ -87,7 +87,7 @@ impl<'a> Write<'a> {
         }
         let scope = self.scope;
         let found = self.sessions.get_mut(&id).filter(|r| scope.sees(r.session.project));
-        found.ok_or(Fault::Refused(Refusal::UnknownSession(id)))
+        found.ok_or_else(|| Refusal::UnknownSession(id).into())
     }
 
     fn expect_head(&mut self, session: SessionId, expected: Option<u64>) -> Result<(), Fault> {
@@ -107,9 +107,9 @@ impl<'a> Write<'a> {
 }
 
 fn taken(id: impl std::fmt::Display) -> Fault {
-    Fault::Refused(Refusal::IdTaken(id.to_string()))
+    Refusal::IdTaken(id.to_string()).into()
 }
 
 fn unknown_turn(id: EntryId) -> Fault {
-    Fault::Refused(Refusal::UnknownTurn(id))
+    Refusal::UnknownTurn(id).into()
 }
