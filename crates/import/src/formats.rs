@@ -81,12 +81,13 @@ pub(crate) fn describe(first: &Value) -> String {
 }
 
 /// What a file without a complete record looks like, in words.
-pub(crate) fn hint(first: &[u8]) -> &'static str {
+pub(crate) fn hint(first: &[u8], broken: u64) -> &'static str {
     match first {
         [] => " (it is empty)",
         [0x28, 0xB5, 0x2F, 0xFD, ..] => " (it is compressed with zstd: unpack it first)",
         [0x1F, 0x8B, ..] => " (it is compressed with gzip: unpack it first)",
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => " (it is an SQLite database)",
+        _ if broken > 0 => " (its lines are not, or not all, JSON)",
         _ => "",
     }
 }

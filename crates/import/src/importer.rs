@@ -86,7 +86,7 @@ impl Importer {
         let mut records = Records::new(BufReader::with_capacity(BUFFER, file));
         let first = match records.next() {
             Some(first) => first.map_err(read)?,
-            None => return Err(no_record(path)),
+            None => return Err(no_record(path, records.broken())),
         };
         let format = recognised(path, &first.value)?;
         let home =
@@ -169,14 +169,14 @@ fn recognised(path: &Path, first: &Value) -> Result<Format, ImportError> {
     Format::of(first).ok_or_else(unknown)
 }
 
-fn no_record(path: &Path) -> ImportError {
+fn no_record(path: &Path, broken: u64) -> ImportError {
     let mut head = Vec::new();
     // Only for a hint in words; a file that cannot be read again has none.
     if let Ok(mut file) = File::open(path) {
         let _ = file.seek(SeekFrom::Start(0));
         let _ = file.take(16).read_to_end(&mut head);
     }
-    ImportError::NoRecord { path: path.to_owned(), hint: formats::hint(&head) }
+    ImportError::NoRecord { path: path.to_owned(), hint: formats::hint(&head, broken) }
 }
 
 fn home(format: Format, first: &Value) -> Option<Home> {

@@ -128,10 +128,10 @@ impl Announced {
         let (by, words) = match kind {
             "user_message" => (By::UserMessage, take_text(payload, "message")),
             "item_completed" => {
-                let mut item = take(payload, "item");
-                if text(&item, "type") != Some("UserMessage") {
+                if payload.get("item").and_then(|item| text(item, "type")) != Some("UserMessage") {
                     return None;
                 }
+                let mut item = take(payload, "item");
                 (By::ItemCompleted, joined(take(&mut item, "content")).0)
             }
             _ => return None,

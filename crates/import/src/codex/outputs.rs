@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::blocks::joined;
 use crate::draft::{Draft, Source, Whole};
 use crate::tool::holds_more;
-use crate::values::{named, take, take_text};
+use crate::values::{named, take, take_text, text};
 
 /// Whole outputs that wait for their result at most; older ones are given up.
 const WAITING: usize = 64;
@@ -41,18 +41,25 @@ impl Ended {
 
 /// The call's id and its whole output, if the event tells the end of a call.
 pub(super) fn ended(kind: &str, payload: &mut Value) -> Option<(String, Ended)> {
-    let call = named(payload, "call_id")?.to_owned();
-    let ended = match kind {
-        "exec_command_end" => command(payload),
-        "mcp_tool_call_end" => {
+    let mut item = take(payload, "item");
+    let of_item = text(&item, "type").unwrap_or_default();
+    let (ended, call) = match (kind, of_item) {
+        ("exec_command_end", _) => (command(payload), named(payload, "call_id")),
+        ("mcp_tool_call_end", _) => {
             let mut result = take(payload, "result");
-            let mut content = take(&mut result, "Ok");
-            let (text, _) = joined(take(&mut content, "content"));
-            Ended { stdout: text, stderr: String::new(), exit: None }
+            (answer(take(&mut result, "Ok")), named(payload, "call_id"))
         }
+        ("item_completed", "CommandExecution") => (command(&mut item), named(&item, "id")),
+        ("item_completed", "McpToolCall") => (answer(take(&mut item, "result")), named(&item, "id")),
         _ => return None,
     };
-    Some((call, ended))
+    Some((call?.to_owned(), ended))
+}
+
+/// What an MCP server answered.
+fn answer(mut result: Value) -> Ended {
+    let (stdout, _) = joined(take(&mut result, "content"));
+    Ended { stdout, stderr: String::new(), exit: None }
 }
 
 /// Both streams as they came, in the order in which they were read; else each by itself.

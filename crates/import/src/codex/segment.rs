@@ -187,18 +187,17 @@ fn decide(slots: &mut [Slot], sink: &Sink<'_>) -> Result<Vec<Fate>, sayso::Error
     let announced: Vec<(usize, String, Vec<String>)> = announced(slots);
     let mut lonely = false;
     for (at, words, keys) in announced {
-        let item = slots.iter_mut().enumerate().find_map(|(place, slot)| match slot {
-            Slot::User(item) => item.claim(&words).then_some((place, item)),
+        let item = slots.iter_mut().find_map(|slot| match slot {
+            Slot::User(item) => item.claim(&words).then_some(item),
             _ => None,
         });
         match item {
             // A part of this file was imported before, when the announcement was there and its item was not.
-            Some((place, item)) if place > at => {
+            Some(item) => {
                 if any_known(&keys, sink)? {
                     item.without(&words);
                 }
             }
-            Some(_) => {}
             None => {
                 lonely = true;
                 // The same words may have been written under the other announcement's key.

@@ -1,1 +1,133 @@
-//! Soon.
+//! Files that are still being written.
+
+use serde_json::json;
+
+use super::codex::{agent, announced, completed, line, meta, user};
+use super::pi::{header, message};
+use super::{Sample, assert_counted};
+
+/// The texts of all turns, in no order: what was decided early may stand elsewhere.
+fn texts(sample: &Sample) -> Vec<String> {
+    let mut texts: Vec<_> = sample.turns().iter().map(|t| t.text()).collect();
+    texts.sort();
+    texts
+}
+
+/// Imports every start of the file and then all of it: the turns are those of importing it at once.
+fn grows(name: &str, text: &str) {
+    let whole = Sample::new();
+    whole.import(text);
+    let wanted = texts(&whole);
+    let entries = whole.entries().len();
+    for length in 0..=text.len() {
+        let sample = Sample::new();
+        let start = &text.as_bytes()[..length];
+        if let Ok(report) = sample.try_import(start) {
+            assert_counted(&report);
+            assert_eq!(report.bytes + report.pending, length as u64, "{name} at {length}");
+        }
+        sample.import(text);
+        assert_eq!(texts(&sample), wanted, "{name} at {length}: {}", String::from_utf8_lossy(start));
+        assert_eq!(sample.entries().len(), entries, "{name} at {length}");
+        let again = sample.import(text);
+        assert_eq!(again.turns_added, 0, "{name} at {length}");
+        assert_eq!(sample.entries().len(), entries, "{name} at {length}");
+    }
+}
+
+/// The same, one import after the other of an ever longer file.
+fn grows_step_by_step(name: &str, text: &str) {
+    let (whole, sample) = (Sample::new(), Sample::new());
+    whole.import(text);
+    for length in 0..=text.len() {
+        let _ = sample.try_import(&text.as_bytes()[..length]);
+    }
+    assert_eq!(texts(&sample), texts(&whole), "{name}");
+}
+
+fn both(name: &str, lines: &[String]) {
+    for text in [lines.join("\n"), lines.join("\r\n") + "\r\n"] {
+        grows(name, &text);
+        grows_step_by_step(name, &text);
+    }
+}
+
+#[test]
+fn a_rollout_grows() {
+    let call = json!({"type": "function_call", "name": "f", "call_id": "c", "arguments": "{}"});
+    let output = json!({"type": "function_call_output", "call_id": "c", "output": "한글"});
+    let end = json!({"type": "exec_command_end", "call_id": "c", "aggregated_output": "more"});
+    let lines = [
+        meta(),
+        user(&["<environment_context>"]),
+        user(&["hi 👩‍👩‍👧"]),
+        announced("hi 👩‍👩‍👧"),
+        line("response_item", call),
+        line("response_item", output),
+        line("event_msg", end),
+        line("compacted", json!({"message": "sum"})),
+        agent("done"),
+    ];
+    both("a rollout", &lines);
+}
+
+#[test]
+fn announcements_that_come_late_or_early_change_no_text() {
+    let cases: [(&str, Vec<String>); 9] = [
+        ("demoted", vec![user(&["expanded"]), announced("typed"), agent("ok")]),
+        ("before", vec![announced("a"), user(&["a"]), agent("ok")]),
+        ("completed before", vec![completed("a"), user(&["a"]), agent("ok")]),
+        ("both before", vec![completed("a"), announced("a"), user(&["a"]), agent("ok")]),
+        ("both, and no item", vec![completed("a"), announced("a"), agent("ok")]),
+        ("message first", vec![announced("a"), completed("a"), agent("ok")]),
+        ("around", vec![completed("a"), user(&["a"]), announced("a"), agent("ok")]),
+        ("twice the same", vec![announced("a"), announced("a"), user(&["a"]), user(&["a"]), agent("ok")]),
+        ("another before", vec![user(&["x"]), announced("a"), user(&["a"]), agent("ok")]),
+    ];
+    for (name, lines) in cases {
+        let lines: Vec<_> = std::iter::once(meta()).chain(lines).collect();
+        both(name, &lines);
+    }
+}
+
+#[test]
+fn an_announced_block_of_a_larger_item_is_not_stored_twice() {
+    let sample = Sample::new();
+    let lines = [meta(), announced("a"), user(&["<skill>", "a"])];
+    sample.import(&lines[..2].join("\n"));
+    sample.import(&lines.join("\n"));
+    assert_eq!(texts(&sample), ["<skill>", "a"]);
+}
+
+#[test]
+fn a_session_of_pi_grows() {
+    let lines = [
+        header(),
+        message("a", json!({"role": "user", "content": "hi\u{FEFF}"})),
+        message("b", json!({"role": "assistant", "content": [{"type": "text", "text": "é"}]})),
+        json!({"type": "compaction", "id": "c", "summary": "s", "firstKeptEntryId": "b"}).to_string(),
+        json!({"type": "message", "message": {"role": "user", "content": "no id"}}).to_string(),
+    ];
+    both("pi", &lines);
+}
+
+#[test]
+fn untidy_lines_grow() {
+    let say = |id: &str| message(id, json!({"role": "user", "content": id}));
+    let text = format!(
+        "\u{FEFF}{}\r\n{}{}\n\0\0\x0C{}\n{}{{\"type\":\"mess{}\n{}\n\0\0\0",
+        header(),
+        say("a"),
+        say("b"),
+        say("c"),
+        say("d"),
+        say("lost"),
+        say("e").replace("\"e\"}", "\"\\ud83d\"}"),
+    );
+    grows("untidy", &text);
+    let sample = Sample::new();
+    let report = sample.import(&text);
+    assert_eq!((report.turns_added, report.skipped["broken_line"], report.repairs), (5, 1, 1));
+    assert_eq!(texts(&sample), ["a", "b", "c", "d", "\u{FFFD}"]);
+    assert_eq!(sample.turns().iter().map(|t| t.repairs).sum::<u32>(), 1);
+}
