@@ -1,7 +1,7 @@
 //! Importing files and folders.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use sayso::Ledger;
@@ -171,9 +171,10 @@ fn recognised(path: &Path, first: &Value) -> Result<Format, ImportError> {
 
 fn no_record(path: &Path, broken: u64) -> ImportError {
     let mut head = Vec::new();
-    // Only for a hint in words; a file that cannot be read again has none.
-    if let Ok(mut file) = File::open(path) {
-        let _ = file.seek(SeekFrom::Start(0));
+    // Only for a hint in words: what cannot be read again, such as a pipe, has none.
+    if path.is_file()
+        && let Ok(file) = File::open(path)
+    {
         let _ = file.take(16).read_to_end(&mut head);
     }
     ImportError::NoRecord { path: path.to_owned(), hint: formats::hint(&head, broken) }

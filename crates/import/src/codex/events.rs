@@ -8,6 +8,7 @@ use crate::values::{take, take_text, text};
 /// Every kind of event that is known to hold no turn, in the spelling of any version, in order.
 const KNOWN: &[&str] = &[
     "account/rateLimits/updated",
+    "add_credits_nudge_email_response",
     "agent_message",
     "agent_message_content_delta",
     "agent_message_delta",

@@ -172,7 +172,7 @@ impl Segment {
                 Slot::Said(announced, _) if fate == Fate::Covered => sink.report.skip(announced.kind()),
                 Slot::Said(announced, meta) => {
                     let who = Who::new(SpeakerKind::Owner, owner);
-                    sink.turn(Draft::new(meta, who, vec![DraftPart::text(announced.words)]))?;
+                    sink.message(Draft::new(meta, who, vec![DraftPart::text(announced.words)]))?;
                 }
                 Slot::Compacted(summary) => sink.compaction(summary)?,
             }

@@ -176,19 +176,22 @@ impl<'a> Sink<'a> {
             Through::Entries(count) => self.place_before(count),
         };
         let speaker = self.speaker(&summary.speaker)?;
-        let done = self.ledger.write(
-            &Scope::All,
-            vec![Command::Compact(Compact {
-                id: self.ledger.fresh_entry(),
-                session,
-                speaker,
-                said_at: summary.meta.said_at,
-                through,
-                summary: summary.text,
-                key: Some(summary.meta.key),
-            })],
-        )?;
-        self.places.push(done.iter().find_map(entry).map_or(0, |(_, placed)| placed.seq));
+        let key = summary.meta.key.clone();
+        let compact = Command::Compact(Compact {
+            id: self.ledger.fresh_entry(),
+            session,
+            speaker,
+            said_at: summary.meta.said_at,
+            through,
+            summary: summary.text,
+            key: Some(summary.meta.key),
+        });
+        let placed = match self.ledger.write(&Scope::All, vec![compact]) {
+            Ok(done) => done.iter().find_map(entry).map(|(_, placed)| placed),
+            Err(error) if conflicts(&error) => self.known(&key)?,
+            Err(error) => return Err(error),
+        };
+        self.places.push(placed.map_or(0, |p| p.seq));
         Ok(())
     }
 
@@ -230,7 +233,7 @@ impl<'a> Sink<'a> {
                     self.settle(&steps, &done);
                     break;
                 }
-                // Another program wrote one of the turns meanwhile, and read it in another light: its reading stays.
+                // The other program's reading stays.
                 Err(error)
                     if attempt < TRIES && matches!(error.refusal(), Some(Refusal::Conflict { .. })) =>
                 {
@@ -295,5 +298,42 @@ fn entry(done: &Done) -> Option<(Fate, Placed)> {
     match done {
         Done::Entries(fate, placed) => placed.first().map(|p| (*fate, *p)),
         Done::Project(_) | Done::Session(_) | Done::Speaker(_) | Done::Output(_) => None,
+    }
+}
+
+/// Whether another program wrote the same record meanwhile, and read it in another light.
+fn conflicts(error: &Error) -> bool {
+    matches!(error.refusal(), Some(Refusal::Conflict { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use sayso::{NewTurn, SpeakerKind};
+
+    use super::*;
+    use crate::draft::DraftPart;
+    use crate::formats::Format;
+
+    fn draft(key: &str, kind: SpeakerKind) -> Draft {
+        let meta = Meta { key: key.to_owned(), said_at: None, repairs: 0 };
+        Draft::new(meta, Who::new(kind, "x"), vec![DraftPart::text(key)])
+    }
+
+    #[test]
+    fn what_another_program_wrote_meanwhile_stays_as_it_is() {
+        let ledger = crate::tests::ledger();
+        let home = || Home::new(Format::Pi, "s", None);
+        let session = home().make(&ledger, None).unwrap();
+        let mut sink = Sink::new(&ledger, home(), FileReport::new(Format::Pi)).unwrap();
+        sink.turn(draft("a", SpeakerKind::Owner)).unwrap();
+        sink.turn(draft("b", SpeakerKind::Owner)).unwrap();
+        let other = NewTurn::text(SpeakerKind::System, "x", "a").with_key("a");
+        ledger.append(&session, other).unwrap();
+        sink.flush().unwrap();
+        assert_eq!((sink.report.turns_added, sink.report.turns_known), (1, 1));
+        assert_eq!(sink.places, [1, 2]);
+        let entries = ledger.reader(Scope::All).entries(session.id, 0, 10).unwrap();
+        let kinds: Vec<_> = entries.iter().filter_map(|e| e.turn()).map(|t| t.speaker.kind).collect();
+        assert_eq!(kinds, [SpeakerKind::System, SpeakerKind::Owner]);
     }
 }

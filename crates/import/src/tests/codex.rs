@@ -38,8 +38,10 @@ fn item(payload: Value) -> String {
     line("response_item", payload)
 }
 
+type Said = Vec<(SpeakerKind, String)>;
+
 /// Kinds and texts of the turns of a rollout with these lines.
-fn turns(lines: &[String]) -> Vec<(SpeakerKind, String)> {
+fn turns(lines: &[String]) -> Said {
     let lines: Vec<String> = std::iter::once(meta()).chain(lines.iter().cloned()).collect();
     said(&lines).into_iter().map(|(kind, _, text)| (kind, text)).collect()
 }
@@ -96,7 +98,7 @@ fn what_the_program_wraps_is_its_own() {
 #[test]
 fn announced_words_are_found_in_their_item() {
     let wrapped = "<skill>mine</skill>";
-    let cases: [(&str, Vec<String>, Vec<(SpeakerKind, String)>); 8] = [
+    let cases: [(&str, Vec<String>, Said); 8] = [
         ("after", vec![user(&["a"]), announced("a")], vec![turn(Owner, "a")]),
         ("before", vec![completed("a"), user(&["a"])], vec![turn(Owner, "a")]),
         ("twice announced", vec![completed("a"), announced("a"), user(&["a"])], vec![turn(Owner, "a")]),
@@ -327,14 +329,13 @@ fn flat_files_have_items_without_envelopes() {
     ];
     let report = sample.import(&lines.join("\n"));
     assert_eq!((report.skipped["state"], report.unknown), (1, 1));
-    let said: Vec<_> = sample.said().into_iter().map(|(k, n, t)| (k, n, t)).collect();
     let (mira, codex) = ("Mira".to_owned(), "Codex".to_owned());
     let wanted = [
         (Owner, mira, "hi".to_owned()),
         (Agent, codex, String::new()),
         (Tool, "f".to_owned(), "out".to_owned()),
     ];
-    assert_eq!(said, wanted);
+    assert_eq!(sample.said(), wanted);
     assert!(sample.turns().iter().all(|t| t.said_at.is_none()));
     let project = sample.ledger.reader(Scope::All).projects().unwrap();
     assert_eq!(project[0].name, "codex");

@@ -1,40 +1,55 @@
-//! A run over people's own files: `SAYSO_CORPUS=FOLDER cargo test -p sayso-import corpus -- --nocapture`.
+//! A run over people's own files: `SAYSO_CORPUS=FOLDER cargo test -p sayso-import corpus -- --nocapture`. With
+//! `SAYSO_CORPUS_TURNS` it shows every turn.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{Sample, assert_counted};
+use super::growth::grows_from;
+use super::{Sample, assert_counted, parts};
 use crate::{Importer, walk};
+
+/// At how many places a file is cut, to see whether it grows well from there.
+const CUTS: usize = 12;
 
 #[test]
 fn the_corpus_is_read_whole() {
     let Some(folder) = std::env::var_os("SAYSO_CORPUS") else { return };
     for path in walk::files(&[PathBuf::from(folder)]).into_iter().flatten() {
         let sample = Sample::new();
-        let importer = Importer::new("owner");
-        let name = path.file_name().unwrap().to_string_lossy();
-        match importer.import_file(&sample.ledger, &path, &mut |_| {}) {
-            Err(error) => println!("{name}: {error}"),
+        match Importer::new("Mira").import_file(&sample.ledger, &path, &mut |_| {}) {
+            Err(error) => println!("{error}"),
             Ok(report) => {
-                let mut kinds: BTreeMap<_, usize> = BTreeMap::new();
-                for turn in sample.turns() {
-                    *kinds.entry(turn.speaker.kind.as_str()).or_default() += 1;
-                }
-                println!("{name}: {report:?}\n    {kinds:?}");
                 assert_counted(&report);
-                let again = importer.import_file(&sample.ledger, &path, &mut |_| {}).unwrap();
-                assert_eq!((again.turns_added, again.turns_known), (0, report.turns_added), "{name}");
-                if std::env::var_os("SAYSO_CORPUS_TURNS").is_some() {
-                    println!("    title {:?}", sample.title());
-                    for turn in sample.turns() {
-                        let short: Vec<_> = super::parts(&turn)
-                            .into_iter()
-                            .map(|(k, w, t)| format!("{k}/{w}:{:?}", t.chars().take(60).collect::<String>()))
-                            .collect();
-                        println!("    {} {:?} {}", turn.speaker.kind, turn.speaker.name, short.join(" | "));
-                    }
-                }
+                println!("{}: {report:?}", path.file_name().unwrap().to_string_lossy());
+                show(&sample);
+                cut(&path);
             }
         }
+    }
+}
+
+fn cut(path: &Path) {
+    let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+    let lengths = (1..CUTS).map(|part| text.len() / CUTS * part);
+    grows_from(&path.to_string_lossy(), &text, lengths);
+}
+
+fn show(sample: &Sample) {
+    let mut kinds: BTreeMap<_, usize> = BTreeMap::new();
+    for turn in sample.turns() {
+        *kinds.entry(turn.speaker.kind.as_str()).or_default() += 1;
+    }
+    println!("    {kinds:?}");
+    if std::env::var_os("SAYSO_CORPUS_TURNS").is_none() || kinds.is_empty() {
+        return;
+    }
+    println!("    title {:?}", sample.title());
+    for turn in sample.turns() {
+        let parts = parts(&turn).into_iter().map(|(kind, word, text)| {
+            let start: String = text.chars().take(60).collect();
+            format!("{kind}/{word}:{start:?}")
+        });
+        let parts: Vec<_> = parts.collect();
+        println!("    {} {:?} {}", turn.speaker.kind, turn.speaker.name, parts.join(" | "));
     }
 }

@@ -13,13 +13,12 @@ fn texts(sample: &Sample) -> Vec<String> {
     texts
 }
 
-/// Imports every start of the file and then all of it: the turns are those of importing it at once.
-fn grows(name: &str, text: &str) {
+/// Imports starts of a file and then all of it: the turns are those of importing it at once.
+pub(super) fn grows_from(name: &str, text: &str, starts: impl Iterator<Item = usize>) {
     let whole = Sample::new();
     whole.import(text);
-    let wanted = texts(&whole);
-    let entries = whole.entries().len();
-    for length in 0..=text.len() {
+    let (wanted, entries) = (texts(&whole), whole.entries().len());
+    for length in starts {
         let sample = Sample::new();
         let start = &text.as_bytes()[..length];
         if let Ok(report) = sample.try_import(start) {
@@ -28,28 +27,34 @@ fn grows(name: &str, text: &str) {
         }
         sample.import(text);
         assert_eq!(texts(&sample), wanted, "{name} at {length}: {}", String::from_utf8_lossy(start));
-        assert_eq!(sample.entries().len(), entries, "{name} at {length}");
         let again = sample.import(text);
-        assert_eq!(again.turns_added, 0, "{name} at {length}");
-        assert_eq!(sample.entries().len(), entries, "{name} at {length}");
+        assert_eq!((again.turns_added, sample.entries().len()), (0, entries), "{name} at {length}");
     }
 }
 
 /// The same, one import after the other of an ever longer file.
-fn grows_step_by_step(name: &str, text: &str) {
+fn grows_step_by_step(name: &str, text: &str, starts: impl Iterator<Item = usize>) {
     let (whole, sample) = (Sample::new(), Sample::new());
     whole.import(text);
-    for length in 0..=text.len() {
+    for length in starts {
         let _ = sample.try_import(&text.as_bytes()[..length]);
     }
     assert_eq!(texts(&sample), texts(&whole), "{name}");
+    assert_eq!(sample.import(text).turns_added, 0, "{name}");
 }
 
-fn both(name: &str, lines: &[String]) {
-    for text in [lines.join("\n"), lines.join("\r\n") + "\r\n"] {
-        grows(name, &text);
-        grows_step_by_step(name, &text);
-    }
+/// Grows by single bytes.
+fn by_bytes(name: &str, text: &str) {
+    grows_from(name, text, 0..=text.len());
+    grows_step_by_step(name, text, 0..=text.len());
+}
+
+/// Grows by whole records.
+fn by_lines(name: &str, lines: &[String]) {
+    let text = lines.join("\n");
+    let ends = || text.match_indices('\n').map(|(at, _)| at).chain([text.len()]);
+    grows_from(name, &text, ends());
+    grows_step_by_step(name, &text, ends());
 }
 
 #[test]
@@ -68,7 +73,7 @@ fn a_rollout_grows() {
         line("compacted", json!({"message": "sum"})),
         agent("done"),
     ];
-    both("a rollout", &lines);
+    by_bytes("a rollout", &lines.join("\n"));
 }
 
 #[test]
@@ -86,7 +91,7 @@ fn announcements_that_come_late_or_early_change_no_text() {
     ];
     for (name, lines) in cases {
         let lines: Vec<_> = std::iter::once(meta()).chain(lines).collect();
-        both(name, &lines);
+        by_lines(name, &lines);
     }
 }
 
@@ -108,7 +113,7 @@ fn a_session_of_pi_grows() {
         json!({"type": "compaction", "id": "c", "summary": "s", "firstKeptEntryId": "b"}).to_string(),
         json!({"type": "message", "message": {"role": "user", "content": "no id"}}).to_string(),
     ];
-    both("pi", &lines);
+    by_bytes("pi", &(lines.join("\r\n") + "\r\n"));
 }
 
 #[test]
@@ -124,7 +129,7 @@ fn untidy_lines_grow() {
         say("lost"),
         say("e").replace("\"e\"}", "\"\\ud83d\"}"),
     );
-    grows("untidy", &text);
+    by_bytes("untidy", &text);
     let sample = Sample::new();
     let report = sample.import(&text);
     assert_eq!((report.turns_added, report.skipped["broken_line"], report.repairs), (5, 1, 1));
