@@ -1,7 +1,7 @@
 //! The integration tests, one module for each subject.
 
-mod cli;
 mod batches;
+mod cli;
 mod corpus;
 mod demo;
 mod on_oracle;

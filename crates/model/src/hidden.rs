@@ -24,9 +24,7 @@ pub enum UnshowError {
     #[error("the number between ⟦U+ and ⟧ names no character")]
     Number,
     /// A character is shown that does not hide, or hides and is not shown.
-    #[error(
-        "the text is not the shown form of any text: a character is shown without need or hides still"
-    )]
+    #[error("the text is not the shown form of any text: a character is shown without need or hides still")]
     NotShown,
 }
 
@@ -41,7 +39,8 @@ pub const fn is_ignorable(c: char) -> bool {
 }
 
 const fn hides_alone(c: char) -> bool {
-    let bidi = matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let bidi =
+        matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     let tag = matches!(c, '\u{E0000}'..='\u{E007F}');
     let control = matches!(c, '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}') && c != '\t' && !is_break(c);
     bidi || tag || control
@@ -63,11 +62,7 @@ const FLAG_TAGS: [&str; 3] = [
 /// assert_eq!(seen, [false, true]);
 /// ```
 pub fn each(text: &str) -> impl Iterator<Item = (char, bool)> {
-    Each {
-        rest: text.chars(),
-        settled: 0,
-        hides: false,
-    }
+    Each { rest: text.chars(), settled: 0, hides: false }
 }
 
 struct Each<'a> {
@@ -115,8 +110,7 @@ impl Each<'_> {
 /// ```
 #[must_use]
 pub fn show(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() && !text.chars().any(hides_alone)
-        || each(text).all(|(c, hides)| !hides && c != '⟦')
+    if text.is_ascii() && !text.chars().any(hides_alone) || each(text).all(|(c, hides)| !hides && c != '⟦')
     {
         return Cow::Borrowed(text);
     }
@@ -144,11 +138,7 @@ pub fn code(c: char) -> String {
 /// [`UnshowError`] where no text has this shown form, so that a shown text and its origin belong together one to one.
 pub fn unshow(text: &str) -> Result<String, UnshowError> {
     let plain = decode(text)?;
-    if show(&plain) == text {
-        Ok(plain)
-    } else {
-        Err(UnshowError::NotShown)
-    }
+    if show(&plain) == text { Ok(plain) } else { Err(UnshowError::NotShown) }
 }
 
 fn decode(text: &str) -> Result<String, UnshowError> {
@@ -168,13 +158,9 @@ fn decode(text: &str) -> Result<String, UnshowError> {
 }
 
 fn numbered(text: &str) -> Result<(char, &str), UnshowError> {
-    let (number, rest) = text
-        .strip_prefix("U+")
-        .and_then(|t| t.split_once('⟧'))
-        .ok_or(UnshowError::Bracket)?;
-    let value = u32::from_str_radix(number, 16)
-        .ok()
-        .and_then(char::from_u32);
+    let (number, rest) =
+        text.strip_prefix("U+").and_then(|t| t.split_once('⟧')).ok_or(UnshowError::Bracket)?;
+    let value = u32::from_str_radix(number, 16).ok().and_then(char::from_u32);
     value.map(|c| (c, rest)).ok_or(UnshowError::Number)
 }
 
@@ -185,18 +171,12 @@ mod tests {
     #[test]
     fn what_hides_is_shown() {
         for (text, shown) in [
-            (
-                "\0\u{1B}[31m\u{7F}\u{9B}",
-                "⟦U+0000⟧⟦U+001B⟧[31m⟦U+007F⟧⟦U+009B⟧",
-            ),
+            ("\0\u{1B}[31m\u{7F}\u{9B}", "⟦U+0000⟧⟦U+001B⟧[31m⟦U+007F⟧⟦U+009B⟧"),
             ("\u{2066}x\u{2069}\u{61C}", "⟦U+2066⟧x⟦U+2069⟧⟦U+061C⟧"),
             ("a\u{E0041}", "a⟦U+E0041⟧"),
             ("\u{200B}\u{200C}\u{FEFF}", "⟦U+200B⟧⟦U+200C⟧⟦U+FEFF⟧"),
             ("⟦U+202E⟧", "⟦⟦U+202E⟧"),
-            (
-                "🏴\u{E0075}\u{E0073}\u{E007F}",
-                "🏴⟦U+E0075⟧⟦U+E0073⟧⟦U+E007F⟧",
-            ),
+            ("🏴\u{E0075}\u{E0073}\u{E007F}", "🏴⟦U+E0075⟧⟦U+E0073⟧⟦U+E007F⟧"),
         ] {
             assert_eq!(show(text), shown);
             assert_eq!(unshow(shown).unwrap(), text);
@@ -235,9 +215,6 @@ mod tests {
         let wales = "🏴\u{E0067}\u{E0062}\u{E0077}\u{E006C}\u{E0073}\u{E007F}";
         let text = format!("\u{200B}{wales}\u{200B}\u{200B}");
         assert_eq!(show(&text), text);
-        assert_eq!(
-            show(&format!("{wales}\u{E007F}")),
-            format!("{wales}⟦U+E007F⟧")
-        );
+        assert_eq!(show(&format!("{wales}\u{E007F}")), format!("{wales}⟦U+E007F⟧"));
     }
 }

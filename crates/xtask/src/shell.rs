@@ -42,15 +42,10 @@ pub(crate) fn last_lines(text: &str) -> String {
 pub(crate) fn run(command: &mut Command, logs: &Path, limit: Duration) -> Result<Finished> {
     std::fs::create_dir_all(logs)?;
     let (out, err) = (logs.join("last.stdout"), logs.join("last.stderr"));
-    command
-        .stdin(Stdio::null())
-        .stdout(File::create(&out)?)
-        .stderr(File::create(&err)?);
+    command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
     own_group(command);
     let name = command.get_program().to_owned();
-    let child = command
-        .spawn()
-        .with_context(|| format!("cannot start {}", name.display()))?;
+    let child = command.spawn().with_context(|| format!("cannot start {}", name.display()))?;
     let status = wait(child, limit).with_context(|| format!("{}", name.display()))?;
     Ok(Finished {
         status,
@@ -85,12 +80,7 @@ fn own_group(_: &mut Command) {}
 fn stop(child: &mut Child) -> Result<()> {
     if cfg!(unix) {
         let group = format!("-{}", child.id());
-        drop(
-            Command::new("kill")
-                .args(["-KILL", "--", &group])
-                .stderr(Stdio::null())
-                .status(),
-        );
+        drop(Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status());
     }
     drop(child.kill());
     child.wait()?;

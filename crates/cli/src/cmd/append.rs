@@ -33,7 +33,9 @@ pub(crate) fn run(args: &Append, global: &Global, out: &mut Out<'_>) -> Result<(
     };
     let (_, placed) = reader.ledger().append_to(reader.scope(), &args.project, &args.session, &turn)?;
     if repairs > 0 {
-        say(format!("note: {repairs} byte sequences were not valid UTF-8; each was kept as U+FFFD and counted"));
+        say(format!(
+            "note: {repairs} byte sequences were not valid UTF-8; each was kept as U+FFFD and counted"
+        ));
     }
     let appended = Appended { turn: placed.id, address: reader.address_of(&placed), seq: placed.seq };
     out.either(&appended, || appended.address.to_string())

@@ -70,8 +70,7 @@ impl Told {
             None => self.unpack(name, text)?,
         };
         let importer = Importer::new("Mira");
-        let report =
-            importer.import_paths(self.reader.ledger(), std::slice::from_ref(&file), &mut |_| {});
+        let report = importer.import_paths(self.reader.ledger(), std::slice::from_ref(&file), &mut |_| {});
         if let Some(refused) = report.refused.first() {
             return Err(Failure::request(format!("{}: {}", file.display(), refused.why)));
         }

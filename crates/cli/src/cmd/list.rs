@@ -25,9 +25,12 @@ impl Row<'_> {
         let turns = if self.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", self.turns) };
         let name = crate::io::one_line(self.name);
         let name = if name.is_empty() { "(no title)" } else { &name };
-        format!("{name}
+        format!(
+            "{name}
   {}, {turns}, last {at}
-  {}", self.kind, self.address)
+  {}",
+            self.kind, self.address
+        )
     }
 }
 

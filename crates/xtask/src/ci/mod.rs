@@ -28,10 +28,7 @@ pub(crate) fn ci() -> Result<()> {
     step("clippy", clippy());
     step("documentation", documentation());
     step("tests", tests(&references));
-    step(
-        "snapshots",
-        snapshots::check(&workspace::root(), &references),
-    );
+    step("snapshots", snapshots::check(&workspace::root(), &references));
     step("licences and sources", deny());
     step("advisories", advisories());
     ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
@@ -40,14 +37,7 @@ pub(crate) fn ci() -> Result<()> {
 }
 
 fn clippy() -> Result<()> {
-    cargo(&[
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ])
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
 fn documentation() -> Result<()> {
@@ -61,31 +51,20 @@ fn tests(references: &Path) -> Result<()> {
     if references.exists() {
         std::fs::remove_file(references)?;
     }
-    let variables = [
-        ("INSTA_UPDATE", OsStr::new("no")),
-        ("INSTA_SNAPSHOT_REFERENCES_FILE", references.as_os_str()),
-    ];
+    let variables =
+        [("INSTA_UPDATE", OsStr::new("no")), ("INSTA_SNAPSHOT_REFERENCES_FILE", references.as_os_str())];
     cargo_with(&["test", "--workspace"], &variables)
 }
 
 fn deny() -> Result<()> {
-    cargo(&[
-        "deny",
-        "check",
-        "--hide-inclusion-graph",
-        "licenses",
-        "bans",
-        "sources",
-    ])
-    .context("cargo-deny comes with `cargo install cargo-deny --locked`")
+    cargo(&["deny", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"])
+        .context("cargo-deny comes with `cargo install cargo-deny --locked`")
 }
 
 /// The advisories, unless their database cannot be had: then the reason is printed and nothing claimed.
 fn advisories() -> Result<()> {
     let mut fetch = Command::new("cargo");
-    fetch
-        .args(["deny", "fetch", "db"])
-        .current_dir(workspace::root());
+    fetch.args(["deny", "fetch", "db"]).current_dir(workspace::root());
     let logs = workspace::target().join("xtask-logs");
     let fetched = shell::run(&mut fetch, &logs, FETCH_LIMIT).and_then(shell::Finished::ok);
     if fetched.is_err() {

@@ -10,23 +10,11 @@ pub(super) fn check(root: &Path, references: &Path) -> Result<()> {
     let mut found = Vec::new();
     collect(root, &mut found)?;
     let ends = |path: &PathBuf, ending: &str| path.to_string_lossy().ends_with(ending);
-    let (waiting, kept): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|path| !ends(path, ".snap"));
-    ensure!(
-        waiting.is_empty(),
-        "not read yet, `cargo insta review` shows them: {}",
-        list(&waiting)
-    );
+    let (waiting, kept): (Vec<_>, Vec<_>) = found.into_iter().partition(|path| !ends(path, ".snap"));
+    ensure!(waiting.is_empty(), "not read yet, `cargo insta review` shows them: {}", list(&waiting));
     let seen = referenced(references)?;
-    let forgotten: Vec<_> = kept
-        .into_iter()
-        .filter(|path| !seen.contains(path))
-        .collect();
-    ensure!(
-        forgotten.is_empty(),
-        "no test looks at: {}",
-        list(&forgotten)
-    );
+    let forgotten: Vec<_> = kept.into_iter().filter(|path| !seen.contains(path)).collect();
+    ensure!(forgotten.is_empty(), "no test looks at: {}", list(&forgotten));
     Ok(())
 }
 
@@ -37,15 +25,11 @@ fn referenced(references: &Path) -> Result<BTreeSet<PathBuf>> {
     }
     let text = std::fs::read_to_string(references)?;
     // A file that a failing test wanted need not exist: that test has said so itself.
-    Ok(text
-        .lines()
-        .filter_map(|line| Path::new(line).canonicalize().ok())
-        .collect())
+    Ok(text.lines().filter_map(|line| Path::new(line).canonicalize().ok()).collect())
 }
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    let entries =
-        std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     for entry in entries {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
@@ -54,10 +38,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
             if name != "target" && !name.starts_with('.') {
                 collect(&path, found)?;
             }
-        } else if [".snap", ".snap.new", ".pending-snap"]
-            .iter()
-            .any(|ending| name.ends_with(ending))
-        {
+        } else if [".snap", ".snap.new", ".pending-snap"].iter().any(|ending| name.ends_with(ending)) {
             found.push(path.canonicalize()?);
         }
     }
@@ -65,10 +46,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 }
 
 fn list(paths: &[PathBuf]) -> String {
-    let paths: Vec<_> = paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
     paths.join(", ")
 }
 
@@ -83,9 +61,7 @@ mod tests {
             std::fs::write(folder.path().join(file), "").unwrap();
         }
         let references = folder.path().join("references");
-        let lines = looked_at
-            .iter()
-            .map(|file| format!("{}\n", folder.path().join(file).display()));
+        let lines = looked_at.iter().map(|file| format!("{}\n", folder.path().join(file).display()));
         std::fs::write(&references, lines.collect::<String>()).unwrap();
         check(folder.path(), &references).is_ok()
     }

@@ -61,9 +61,7 @@ impl Agents {
             .args(["install", "--no-audit", "--no-fund", "--silent", "--prefix"])
             .arg(cache)
             .args([CODEX, PI]);
-        shell::run(&mut command, cache, Duration::from_secs(600))?
-            .ok()
-            .context("npm install")?;
+        shell::run(&mut command, cache, Duration::from_secs(600))?.ok().context("npm install")?;
         std::fs::write(cache.join(STAMP), wanted())?;
         Ok(Self { bin })
     }
@@ -87,10 +85,7 @@ impl Stage {
         }
         std::fs::create_dir_all(root.join("tmp"))?;
         let root = root.canonicalize()?;
-        let stage = Self {
-            root,
-            environment: Vec::new(),
-        };
+        let stage = Self { root, environment: Vec::new() };
         std::fs::create_dir_all(stage.home().join(".codex"))?;
         std::fs::create_dir_all(stage.home().join(".pi/agent"))?;
         std::fs::write(
@@ -170,7 +165,8 @@ wire_api = "responses"
             "baseUrl": url, "api": "openai-completions", "apiKey": "none", "models": [model],
         });
         let models = json!({"providers": {PROVIDER: provider}});
-        let settings = json!({"compaction": {"enabled": true, "reserveTokens": 4000, "keepRecentTokens": 1850}});
+        let settings =
+            json!({"compaction": {"enabled": true, "reserveTokens": 4000, "keepRecentTokens": 1850}});
         let pi = self.home().join(".pi/agent");
         std::fs::write(pi.join("models.json"), models.to_string())?;
         std::fs::write(pi.join("settings.json"), settings.to_string())?;
@@ -187,10 +183,7 @@ wire_api = "responses"
                 "type": "command", "command": command, "timeout": 10,
                 "additionalContextLimit": CONTEXT_LIMIT,
             });
-            (
-                (*event).to_owned(),
-                json!([{"matcher": "", "hooks": [hook]}]),
-            )
+            ((*event).to_owned(), json!([{"matcher": "", "hooks": [hook]}]))
         };
         let hooks: serde_json::Map<_, _> = HOOKS.iter().map(entry).collect();
         let text = json!({"hooks": hooks}).to_string();
@@ -256,18 +249,12 @@ pub(crate) enum Continued {
 fn only_session(folder: &Path) -> Result<PathBuf> {
     let mut found = Vec::new();
     collect(folder, &mut found)?;
-    ensure!(
-        found.len() == 1,
-        "{} holds {} sessions, not one",
-        folder.display(),
-        found.len()
-    );
+    ensure!(found.len() == 1, "{} holds {} sessions, not one", folder.display(), found.len());
     found.pop().context("no session file")
 }
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    let entries =
-        std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     for entry in entries {
         let path = entry?.path();
         if path.is_dir() {

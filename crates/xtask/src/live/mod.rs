@@ -40,12 +40,8 @@ pub(crate) fn live(program: Option<PathBuf>) -> Result<()> {
     let agents = Agents::install(&npm)?;
     let model = Model::start(&scratch.join("requests.jsonl"))?;
     let mut report = Report::default();
-    let forward = Forward {
-        agents: &agents,
-        sayso: &sayso,
-        model: &model,
-        stage: stage(&scratch, &model, &sayso)?,
-    };
+    let forward =
+        Forward { agents: &agents, sayso: &sayso, model: &model, stage: stage(&scratch, &model, &sayso)? };
     // The report counts what failed; what could not be tried after a failure is not a failure of its own.
     let _complete = forward.run(&mut report);
     outage::run(&mut report, &agents, &sayso, &model, &scratch);

@@ -36,13 +36,7 @@ impl Outage {
 }
 
 /// Runs Codex once with each kind of broken ledger.
-pub(super) fn run(
-    report: &mut Report,
-    agents: &Agents,
-    sayso: &Sayso,
-    model: &Model,
-    scratch: &Path,
-) {
+pub(super) fn run(report: &mut Report, agents: &Agents, sayso: &Sayso, model: &Model, scratch: &Path) {
     for outage in Outage::ALL {
         let name = outage.name();
         let answered = answers(outage, agents, sayso, model, scratch);
@@ -54,13 +48,7 @@ pub(super) fn run(
     }
 }
 
-fn answers(
-    outage: Outage,
-    agents: &Agents,
-    sayso: &Sayso,
-    model: &Model,
-    scratch: &Path,
-) -> Result<Stage> {
+fn answers(outage: Outage, agents: &Agents, sayso: &Sayso, model: &Model, scratch: &Path) -> Result<Stage> {
     let mut stage = Stage::new(&scratch.join(format!("outage-{}", outage.name())))?;
     let ledger = stage.root().join(match outage {
         Outage::Missing => "not-a-folder/ledger.db",
@@ -73,21 +61,14 @@ fn answers(
     let answer = format!("끝났습니다, with a {} ledger.", outage.name());
     model.play(vec![Step::say(answer.clone())], Vec::new());
     let folder = stage.project("lantern")?;
-    let said = stage
-        .codex(agents, &folder, None, "Are you there? 있어?")?
-        .ok()?;
+    let said = stage.codex(agents, &folder, None, "Are you there? 있어?")?.ok()?;
     drop(lock);
     ensure!(said.contains(&answer), "Codex said: {said}");
     Ok(stage)
 }
 
 /// Puts the ledger into its sorry state; what is given back keeps it so until it is dropped.
-fn break_ledger(
-    outage: Outage,
-    sayso: &Sayso,
-    stage: &Stage,
-    ledger: &Path,
-) -> Result<Option<Connection>> {
+fn break_ledger(outage: Outage, sayso: &Sayso, stage: &Stage, ledger: &Path) -> Result<Option<Connection>> {
     match outage {
         Outage::Locked => {
             sayso.import(stage, &demo_session())?;
@@ -134,9 +115,7 @@ fn names_a_failure(value: &Value) -> bool {
         Value::Array(items) => items.iter().any(names_a_failure),
         Value::Object(object) => {
             let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
-            let event = super::agents::HOOKS
-                .iter()
-                .any(|event| text("event").contains(event));
+            let event = super::agents::HOOKS.iter().any(|event| text("event").contains(event));
             let time = !text("time").is_empty() || !text("at").is_empty();
             (event && time && !text("reason").is_empty()) || object.values().any(names_a_failure)
         }
@@ -151,14 +130,9 @@ mod tests {
 
     #[test]
     fn a_failure_needs_event_time_and_reason() {
-        let whole =
-            json!({"event": "UserPromptSubmit", "at": "2026-11-30T09:00:00Z", "reason": "locked"});
+        let whole = json!({"event": "UserPromptSubmit", "at": "2026-11-30T09:00:00Z", "reason": "locked"});
         assert!(names_a_failure(&json!({"hooks": {"failures": [whole]}})));
-        assert!(!names_a_failure(
-            &json!({"event": "Stop", "at": "2026-11-30T09:00:00Z"})
-        ));
-        assert!(!names_a_failure(
-            &json!({"event": "other", "at": "x", "reason": "y"})
-        ));
+        assert!(!names_a_failure(&json!({"event": "Stop", "at": "2026-11-30T09:00:00Z"})));
+        assert!(!names_a_failure(&json!({"event": "other", "at": "x", "reason": "y"})));
     }
 }

@@ -73,12 +73,9 @@ impl Sayso {
     fn lines<T: DeserializeOwned>(&self, stage: &Stage, arguments: &[&str]) -> Result<Vec<T>> {
         let output = self.output(stage, arguments)?;
         let lines = output.lines().map(serde_json::from_str);
-        lines.collect::<Result<_, _>>().with_context(|| {
-            format!(
-                "sayso {}: not the JSON that was agreed",
-                arguments.join(" ")
-            )
-        })
+        lines
+            .collect::<Result<_, _>>()
+            .with_context(|| format!("sayso {}: not the JSON that was agreed", arguments.join(" ")))
     }
 
     /// Imports one transcript.
@@ -108,10 +105,7 @@ impl Sayso {
     /// The marker of a turn, as the model must see it.
     pub(crate) fn marker(&self, stage: &Stage, turn: &str) -> Result<String> {
         let marker = self.output(stage, &["show", turn, "--as", "marker"])?;
-        ensure!(
-            marker.starts_with("<quote id="),
-            "not a marker: {marker:.60}"
-        );
+        ensure!(marker.starts_with("<quote id="), "not a marker: {marker:.60}");
         Ok(marker.trim_end_matches(['\r', '\n']).to_owned())
     }
 
@@ -119,14 +113,8 @@ impl Sayso {
     pub(crate) fn doctor(&self, stage: &Stage) -> Result<Vec<Value>> {
         let finished = self.run(stage, &["doctor", "--json"])?;
         let values = serde_json::Deserializer::from_str(&finished.stdout).into_iter();
-        let values: Vec<Value> = values
-            .collect::<Result<_, _>>()
-            .context("sayso doctor --json")?;
-        ensure!(
-            !values.is_empty(),
-            "doctor printed nothing: {}",
-            finished.stderr.trim()
-        );
+        let values: Vec<Value> = values.collect::<Result<_, _>>().context("sayso doctor --json")?;
+        ensure!(!values.is_empty(), "doctor printed nothing: {}", finished.stderr.trim());
         Ok(values)
     }
 }

@@ -24,10 +24,7 @@ fn item_texts(item: &Value) -> Vec<Seen> {
     let role = item.get("role").and_then(Value::as_str).unwrap_or_default();
     let text_of = |part: &Value| {
         let text = part.get("text").and_then(Value::as_str)?;
-        Some(Seen {
-            role: role.to_owned(),
-            text: text.to_owned(),
-        })
+        Some(Seen { role: role.to_owned(), text: text.to_owned() })
     };
     match item.get("content") {
         Some(Value::Array(parts)) => parts.iter().filter_map(text_of).collect(),
@@ -38,15 +35,9 @@ fn item_texts(item: &Value) -> Vec<Seen> {
 /// Fails unless the request holds the marker exactly once, byte for byte, and no other one.
 pub(crate) fn marker_once(request: &Request, marker: &str) -> Result<()> {
     let texts = texts(request);
-    let exact: usize = texts
-        .iter()
-        .map(|seen| seen.text.matches(marker).count())
-        .sum();
-    let openings = texts
-        .iter()
-        .flat_map(|seen| seen.text.lines())
-        .filter(|line| line.starts_with("<quote id="))
-        .count();
+    let exact: usize = texts.iter().map(|seen| seen.text.matches(marker).count()).sum();
+    let openings =
+        texts.iter().flat_map(|seen| seen.text.lines()).filter(|line| line.starts_with("<quote id=")).count();
     ensure!(
         exact == 1 && openings == 1,
         "the marker stands there {exact} times, quotes begin {openings} times"
@@ -70,13 +61,9 @@ mod tests {
     const MARKER: &str = "<quote id=\"01A\">\n> {}\n> hi\n</quote id=\"01A\">";
 
     fn request(texts: &[&str]) -> Request {
-        let content = texts
-            .iter()
-            .map(|text| json!({"type": "input_text", "text": text}));
+        let content = texts.iter().map(|text| json!({"type": "input_text", "text": text}));
         let content: Vec<Value> = content.collect();
-        Request {
-            body: json!({"input": [{"type": "message", "role": "developer", "content": content}]}),
-        }
+        Request { body: json!({"input": [{"type": "message", "role": "developer", "content": content}]}) }
     }
 
     #[test]
@@ -87,12 +74,7 @@ mod tests {
     #[test]
     fn none_two_and_changed_ones_are_refused() {
         let changed = MARKER.replace("hi", "ho");
-        for texts in [
-            &["before"][..],
-            &[MARKER, MARKER],
-            &[&changed],
-            &[MARKER, &changed],
-        ] {
+        for texts in [&["before"][..], &[MARKER, MARKER], &[&changed], &[MARKER, &changed]] {
             assert!(marker_once(&request(texts), MARKER).is_err(), "{texts:?}");
         }
     }

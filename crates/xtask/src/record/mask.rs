@@ -27,21 +27,14 @@ pub(super) fn mask(recording: &str, root: &str) -> Result<String> {
 /// Replaces instructions wherever they stand in a record; says whether there were any.
 fn replace(value: &mut Value) -> bool {
     match value {
-        Value::Array(items) => items
-            .iter_mut()
-            .fold(false, |any, item| replace(item) | any),
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| replace(item) | any),
         Value::Object(object) => {
             let is_developer = object.get("role").and_then(Value::as_str) == Some("developer");
             let mut any = false;
             for (key, inner) in object.iter_mut() {
-                let holds_instructions = key == "base_instructions"
-                    || key == "host_skills"
-                    || (is_developer && key == "content");
-                any |= if holds_instructions {
-                    blank(inner)
-                } else {
-                    replace(inner)
-                };
+                let holds_instructions =
+                    key == "base_instructions" || key == "host_skills" || (is_developer && key == "content");
+                any |= if holds_instructions { blank(inner) } else { replace(inner) };
             }
             any
         }
@@ -54,9 +47,7 @@ fn blank(value: &mut Value) -> bool {
     match value {
         Value::Array(items) => items.iter_mut().fold(false, |any, item| blank(item) | any),
         Value::Object(object) => {
-            let texts = object
-                .iter_mut()
-                .filter(|(key, _)| *key == "text" || *key == "body");
+            let texts = object.iter_mut().filter(|(key, _)| *key == "text" || *key == "body");
             texts.fold(false, |_, (_, text)| {
                 *text = Value::from(LEFT_OUT);
                 true

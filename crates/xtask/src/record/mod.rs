@@ -64,11 +64,9 @@ fn play(agents: &Agents, stage: &Stage, story: &Story) -> Result<PathBuf> {
 }
 
 fn first_commit(stage: &Stage, folder: &Path) -> Result<()> {
-    for arguments in [
-        &["init", "--quiet"][..],
-        &["add", "--all"],
-        &["commit", "--quiet", "--message", "As it stands"],
-    ] {
+    for arguments in
+        [&["init", "--quiet"][..], &["add", "--all"], &["commit", "--quiet", "--message", "As it stands"]]
+    {
         let mut command = stage.command(Path::new("git"), folder);
         stage.run(command.args(arguments))?.ok()?;
     }
@@ -94,22 +92,13 @@ fn keep(stage: &Stage, session: &Path, target: &Path) -> Result<()> {
     let recording = std::fs::read_to_string(session)?;
     let root = stage.root().to_str().context("a path that is not text")?;
     let masked = mask::mask(&recording, root)?;
-    ensure!(
-        masked.len() < LARGEST,
-        "{} bytes are too many",
-        masked.len()
-    );
+    ensure!(masked.len() < LARGEST, "{} bytes are too many", masked.len());
     ensure!(
         masked.contains("\"compaction\"") || masked.contains("\"compacted\""),
         "the program did not compact"
     );
     std::fs::write(target, &masked)?;
-    println!(
-        "{}: {} records, {} bytes",
-        target.display(),
-        masked.lines().count(),
-        masked.len()
-    );
+    println!("{}: {} records, {} bytes", target.display(), masked.lines().count(), masked.len());
     Ok(())
 }
 

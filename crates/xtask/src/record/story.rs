@@ -56,14 +56,10 @@ impl Story {
     /// Reads the story `name`.
     pub(super) fn read(name: &str) -> Result<Self> {
         let path = folder().join(name);
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let mut story: Self = toml::from_str(&text)?;
-        for step in story
-            .prompts
-            .iter_mut()
-            .flat_map(|prompt| &mut prompt.steps)
-        {
+        for step in story.prompts.iter_mut().flat_map(|prompt| &mut prompt.steps) {
             if let Some(file) = step.say_from.take() {
                 step.say = long_text(&file)?;
             }
@@ -87,7 +83,6 @@ impl Story {
 /// A text that stands in a file of its own, without the line break at its end.
 pub(crate) fn long_text(name: &str) -> Result<String> {
     let path = folder().join(name);
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {}", path.display()))?;
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(text.trim_end().to_owned())
 }

@@ -11,11 +11,7 @@ pub(super) fn asks_for_summary(body: &Value) -> bool {
     body.get("messages")
         .and_then(Value::as_array)
         .and_then(|messages| messages.first())
-        .is_some_and(|first| {
-            first
-                .to_string()
-                .contains("context summarization assistant")
-        })
+        .is_some_and(|first| first.to_string().contains("context summarization assistant"))
 }
 
 /// Streams one answer.
@@ -31,10 +27,7 @@ pub(super) fn answer(events: &mut Events<'_>, answer: &Answer) -> Result<()> {
         }
         chunk.to_string()
     };
-    events.send(
-        None,
-        &chunk(json!({"role": "assistant", "content": ""}), None, None),
-    )?;
+    events.send(None, &chunk(json!({"role": "assistant", "content": ""}), None, None))?;
     for piece in pieces(&answer.step.say) {
         events.send(None, &chunk(json!({"content": piece}), None, None))?;
     }
@@ -45,11 +38,7 @@ pub(super) fn answer(events: &mut Events<'_>, answer: &Answer) -> Result<()> {
         }]});
         events.send(None, &chunk(delta, None, None))?;
     }
-    let finish = if answer.step.calls.is_empty() {
-        "stop"
-    } else {
-        "tool_calls"
-    };
+    let finish = if answer.step.calls.is_empty() { "stop" } else { "tool_calls" };
     let usage = usage(&answer.usage);
     events.send(None, &chunk(json!({}), Some(finish), Some(usage)))?;
     events.send(None, "[DONE]")

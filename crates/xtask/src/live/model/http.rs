@@ -38,10 +38,7 @@ pub(super) fn read(stream: &mut TcpStream) -> Result<Option<Incoming>> {
         }
     }
     let body = bytes.split_off(head.size);
-    Ok(Some(Incoming {
-        path: head.path,
-        body,
-    }))
+    Ok(Some(Incoming { path: head.path, body }))
 }
 
 fn more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Result<usize> {
@@ -57,10 +54,7 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>> {
     let httparse::Status::Complete(size) = request.parse(bytes)? else {
         return Ok(None);
     };
-    let length = request
-        .headers
-        .iter()
-        .find(|header| header.name.eq_ignore_ascii_case("content-length"));
+    let length = request.headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-length"));
     let length = match length {
         Some(header) => std::str::from_utf8(header.value)?.trim().parse()?,
         None => 0,
@@ -106,8 +100,5 @@ impl<'a> Events<'a> {
 /// The text in pieces, as a model streams it.
 pub(super) fn pieces(text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
-    letters
-        .chunks(240)
-        .map(|piece| piece.iter().collect())
-        .collect()
+    letters.chunks(240).map(|piece| piece.iter().collect()).collect()
 }

@@ -77,12 +77,7 @@ impl Model {
             let (state, stop) = (Arc::clone(&state), Arc::clone(&stop));
             move || serve(&listener, &state, &stop)
         });
-        Ok(Self {
-            address,
-            state,
-            stop,
-            thread: Some(thread),
-        })
+        Ok(Self { address, state, stop, thread: Some(thread) })
     }
 
     /// The base address that both protocols hang from.
@@ -154,11 +149,7 @@ fn handle(stream: &mut TcpStream, state: &Mutex<State>) -> Result<()> {
     let body: Value = serde_json::from_slice(&incoming.body)?;
     let answer = next_answer(state, is_chat, body)?;
     let mut events = http::Events::start(stream)?;
-    if is_chat {
-        chat::answer(&mut events, &answer)
-    } else {
-        responses::answer(&mut events, &answer)
-    }
+    if is_chat { chat::answer(&mut events, &answer) } else { responses::answer(&mut events, &answer) }
 }
 
 fn models(stream: &mut TcpStream, path: &str) -> Result<()> {
@@ -172,19 +163,12 @@ fn models(stream: &mut TcpStream, path: &str) -> Result<()> {
 
 fn next_answer(state: &Mutex<State>, is_chat: bool, body: Value) -> Result<Answer> {
     let size = body.to_string().chars().count() as u64;
-    let asks_for_summary = if is_chat {
-        chat::asks_for_summary(&body)
-    } else {
-        responses::asks_for_summary(&body)
-    };
+    let asks_for_summary =
+        if is_chat { chat::asks_for_summary(&body) } else { responses::asks_for_summary(&body) };
     let mut state = lock(state);
     writeln!(state.log, "{body}")?;
     state.requests.push(Request { body });
-    let step = if asks_for_summary {
-        state.script.summary()
-    } else {
-        state.script.next()
-    };
+    let step = if asks_for_summary { state.script.summary() } else { state.script.next() };
     let step = step.unwrap_or_else(|| {
         state.unscripted += 1;
         Step::say("The script has no more to say.")
@@ -194,11 +178,7 @@ fn next_answer(state: &Mutex<State>, is_chat: bool, body: Value) -> Result<Answe
         input: step.input_tokens.unwrap_or(size / 4),
         output: step.say.chars().count() as u64 / 4 + 12 * step.calls.len() as u64 + 1,
     };
-    Ok(Answer {
-        number: state.requests.len(),
-        step,
-        usage,
-    })
+    Ok(Answer { number: state.requests.len(), step, usage })
 }
 
 #[cfg(test)]
@@ -211,11 +191,7 @@ mod tests {
     fn ask(model: &Model, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(model.address).unwrap();
         let length = body.len();
-        write!(
-            stream,
-            "POST /v1/{path} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
+        write!(stream, "POST /v1/{path} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n{body}").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
@@ -225,9 +201,7 @@ mod tests {
     fn both_protocols_follow_the_script_and_requests_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let model = Model::start(&folder.path().join("log")).unwrap();
-        let step = Step::say("안녕")
-            .call("one", json!({"a": 1}))
-            .call("two", json!({}));
+        let step = Step::say("안녕").call("one", json!({"a": 1})).call("two", json!({}));
         model.play(vec![step.clone(), step], vec!["a summary".to_owned()]);
         let chat = ask(&model, "chat/completions", r#"{"messages":[]}"#);
         assert!(chat.contains("안녕") && chat.contains("call_1_1") && chat.ends_with("[DONE]\n\n"));

@@ -19,11 +19,7 @@ pub(super) fn answer(events: &mut Events<'_>, answer: &Answer) -> Result<()> {
     let items = items(answer);
     let id = format!("resp_{}", answer.number);
     let started = json!({"id": id, "object": "response", "status": "in_progress", "output": []});
-    send(
-        events,
-        "response.created",
-        json!({"response": started, "sequence_number": 0}),
-    )?;
+    send(events, "response.created", json!({"response": started, "sequence_number": 0}))?;
     for (index, item) in items.iter().enumerate() {
         stream_item(events, index, item)?;
     }
@@ -33,7 +29,8 @@ pub(super) fn answer(events: &mut Events<'_>, answer: &Answer) -> Result<()> {
         "output_tokens": output, "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": input + output,
     });
-    let done = json!({"id": id, "object": "response", "status": "completed", "output": items, "usage": usage});
+    let done =
+        json!({"id": id, "object": "response", "status": "completed", "output": items, "usage": usage});
     send(events, "response.completed", json!({"response": done}))
 }
 
@@ -43,11 +40,7 @@ fn stream_item(events: &mut Events<'_>, index: usize, item: &Value) -> Result<()
     if let (true, Some(object)) = (is_message, opened.as_object_mut()) {
         object.insert("content".to_owned(), json!([]));
     }
-    send(
-        events,
-        "response.output_item.added",
-        json!({"output_index": index, "item": opened}),
-    )?;
+    send(events, "response.output_item.added", json!({"output_index": index, "item": opened}))?;
     if is_message {
         let text = item.pointer("/content/0/text").and_then(Value::as_str);
         for piece in pieces(text.unwrap_or_default()) {
@@ -57,11 +50,7 @@ fn stream_item(events: &mut Events<'_>, index: usize, item: &Value) -> Result<()
             send(events, "response.output_text.delta", delta)?;
         }
     }
-    send(
-        events,
-        "response.output_item.done",
-        json!({"output_index": index, "item": item}),
-    )
+    send(events, "response.output_item.done", json!({"output_index": index, "item": item}))
 }
 
 fn send(events: &mut Events<'_>, name: &str, mut data: Value) -> Result<()> {

@@ -24,18 +24,12 @@ pub(crate) struct Step {
 impl Step {
     /// An answer of words only.
     pub(crate) fn say(text: impl Into<String>) -> Self {
-        Self {
-            say: text.into(),
-            ..Self::default()
-        }
+        Self { say: text.into(), ..Self::default() }
     }
 
     /// The same answer with one more tool call.
     pub(crate) fn call(mut self, tool: &str, arguments: Value) -> Self {
-        self.calls.push(Call {
-            tool: tool.to_owned(),
-            arguments,
-        });
+        self.calls.push(Call { tool: tool.to_owned(), arguments });
         self
     }
 }
@@ -60,10 +54,7 @@ pub(super) struct Script {
 impl Script {
     /// A script of these answers and summaries.
     pub(super) fn new(steps: Vec<Step>, summaries: Vec<String>) -> Self {
-        Self {
-            steps: steps.into(),
-            summaries: summaries.into(),
-        }
+        Self { steps: steps.into(), summaries: summaries.into() }
     }
 
     /// The next answer, if the script has one.
