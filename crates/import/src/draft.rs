@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sayso::SpeakerKind;
-use sayso::store::StreamKind;
+use sayso::store::{OutputState, StreamKind};
 use sayso_model::limits::TURN_PARTS;
 use sayso_model::{PartBody, SaidAt, ToolResult};
 
@@ -51,6 +51,7 @@ pub(crate) struct DraftPart {
 #[derive(Debug)]
 pub(crate) struct Whole {
     pub(crate) exit: Option<i32>,
+    pub(crate) state: OutputState,
     pub(crate) streams: Vec<(StreamKind, Source)>,
 }
 
@@ -64,7 +65,7 @@ pub(crate) enum Source {
 impl Whole {
     /// One stream of these bytes.
     pub(crate) fn of(source: Source, exit: Option<i32>) -> Self {
-        Self { exit, streams: vec![(StreamKind::Stdout, source)] }
+        Self { exit, state: OutputState::Complete, streams: vec![(StreamKind::Stdout, source)] }
     }
 
     fn held_bytes(&self) -> usize {

@@ -93,7 +93,8 @@ impl Importer {
             home(format, &first.value).ok_or_else(|| ImportError::NoSession { path: path.to_owned() })?;
         let refused = |cause| ImportError::Ledger { path: path.to_owned(), cause };
         let mut sink = Sink::new(ledger, home, FileReport::new(format)).map_err(refused)?;
-        let mut reading = self.reading(format);
+        let folder = std::path::absolute(path).map_err(read)?;
+        let mut reading = self.reading(format, folder.parent().unwrap_or(path));
         let mut told = 0;
         note(&mut sink, &first);
         for record in records.by_ref() {
@@ -108,10 +109,10 @@ impl Importer {
         Ok(closed(sink.report, &records))
     }
 
-    fn reading(&self, format: Format) -> Box<dyn Reading> {
+    fn reading(&self, format: Format, folder: &Path) -> Box<dyn Reading> {
         match format {
             Format::Codex | Format::CodexFlat => Box::new(Codex::new(format, &self.owner)),
-            Format::Pi => Box::new(Pi::new(&self.owner)),
+            Format::Pi => Box::new(Pi::new(&self.owner, folder)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sayso::SpeakerKind;
 use sayso_model::limits::KEY_BYTES;
@@ -22,6 +22,8 @@ type Done = Result<(), sayso::Error>;
 /// Reads a session.
 pub(crate) struct Pi {
     owner: String,
+    /// The folder of the session's file.
+    folder: PathBuf,
     model: Option<String>,
     /// The ordinal of every id.
     ids: HashMap<String, u64>,
@@ -30,8 +32,14 @@ pub(crate) struct Pi {
 }
 
 impl Pi {
-    pub(crate) fn new(owner: &str) -> Self {
-        Self { owner: owner.to_owned(), model: None, ids: HashMap::new(), before: vec![0] }
+    pub(crate) fn new(owner: &str, folder: &Path) -> Self {
+        Self {
+            owner: owner.to_owned(),
+            folder: folder.to_owned(),
+            model: None,
+            ids: HashMap::new(),
+            before: vec![0],
+        }
     }
 
     /// Takes one record behind the header.
@@ -88,7 +96,7 @@ impl Pi {
                 sink.message(Draft::new(meta, owner, parts(take(&mut message, "content"))))
             }
             "assistant" => sink.turn(assistant(message, meta)),
-            "toolResult" => sink.turn(tool_result(message, meta)),
+            "toolResult" => sink.turn(self.tool_result(message, meta)),
             "bashExecution" => sink.turn(self.bash(message, meta)),
             "custom" | "hookMessage" => {
                 sink.message(Draft::new(meta, system(), parts(take(&mut message, "content"))))
@@ -100,6 +108,23 @@ impl Pi {
         }
     }
 
+    fn tool_result(&self, mut message: Value, meta: Meta) -> Draft {
+        let outcome = match message.get("isError").and_then(Value::as_bool) {
+            Some(true) => Outcome::Failed,
+            Some(false) => Outcome::Ok,
+            None => Outcome::Unknown,
+        };
+        let whole = message.get("details").and_then(|details| full_output(details, None, &self.folder));
+        let (text, attached) = joined(take(&mut message, "content"));
+        let tool = take_text(&mut message, "toolName");
+        let call_id = take_text(&mut message, "toolCallId");
+        let result = ToolResult { call_id, tool: tool.clone(), outcome, text, output: None };
+        let mut result = DraftPart::new(PartBody::ToolResult(result));
+        result.whole = whole;
+        let parts = std::iter::once(result).chain(attached).collect();
+        Draft::new(meta, Who::new(SpeakerKind::Tool, tool), parts)
+    }
+
     /// A command that the owner gave to the shell, with what it printed.
     fn bash(&self, mut message: Value, meta: Meta) -> Draft {
         let exit = message.get("exitCode").and_then(Value::as_i64);
@@ -107,7 +132,7 @@ impl Pi {
             (None, Some(true)) => Outcome::Failed,
             (exit, _) => tool::of_exit(exit),
         };
-        let whole = full_output(&message, exit);
+        let whole = full_output(&message, exit, &self.folder);
         let arguments = take_text(&mut message, "command");
         let text = take_text(&mut message, "output");
         let (call_id, tool) = (String::new(), "bash".to_owned());
@@ -167,28 +192,20 @@ fn spoken(mut block: Value) -> Vec<DraftPart> {
     vec![DraftPart::new(part)]
 }
 
-fn tool_result(mut message: Value, meta: Meta) -> Draft {
-    let outcome = match message.get("isError").and_then(Value::as_bool) {
-        Some(true) => Outcome::Failed,
-        Some(false) => Outcome::Ok,
-        None => Outcome::Unknown,
-    };
-    let whole = message.get("details").and_then(|details| full_output(details, None));
-    let (text, attached) = joined(take(&mut message, "content"));
-    let tool = take_text(&mut message, "toolName");
-    let call_id = take_text(&mut message, "toolCallId");
-    let result = ToolResult { call_id, tool: tool.clone(), outcome, text, output: None };
-    let mut result = DraftPart::new(PartBody::ToolResult(result));
-    result.whole = whole;
-    let parts = std::iter::once(result).chain(attached).collect();
-    Draft::new(meta, Who::new(SpeakerKind::Tool, tool), parts)
-}
+/// How pi names the files with everything that a command printed.
+const OUTPUT_NAME: &str = "pi-bash-";
 
-/// The file that holds everything a command printed, while it is still there. Links are not followed, and anything but a
-/// plain file is left alone: a transcript must not make the importer wait on a pipe.
-fn full_output(details: &Value, exit: Option<i64>) -> Option<Whole> {
-    let path = PathBuf::from(named(details, "fullOutputPath")?);
-    let plain = path.is_absolute() && fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
+/// The file that holds everything a command printed, while it is still there: where the transcript says, else beside the
+/// transcript, where it was kept along with it.
+///
+/// A transcript may be hostile. So only a file with the name that pi gives is taken; links are not followed, and anything
+/// but a plain file is left alone, lest the importer wait on a pipe.
+fn full_output(details: &Value, exit: Option<i64>, folder: &Path) -> Option<Whole> {
+    let named = PathBuf::from(named(details, "fullOutputPath")?);
+    let name = named.file_name().filter(|n| n.to_string_lossy().starts_with(OUTPUT_NAME))?.to_owned();
+    let places = [named, folder.join(name)];
+    let plain = |path: &PathBuf| path.is_absolute() && fs::symlink_metadata(path).is_ok_and(|m| m.is_file());
+    let path = places.into_iter().find(plain)?;
     let exit = exit.and_then(|code| i32::try_from(code).ok());
-    plain.then(|| Whole::of(Source::File(path), exit))
+    Some(Whole::of(Source::File(path), exit))
 }

@@ -59,7 +59,10 @@ impl Codex {
             Some("developer" | "system") => {
                 self.segment.push(Slot::Shown(Draft::new(meta, self.system(), parts(content))));
             }
-            Some("user") => self.segment.push(Slot::User(UserItem::new(meta, content))),
+            Some("user") => {
+                let sources = sources(&item);
+                self.segment.push(Slot::User(UserItem::new(meta, content, &sources)));
+            }
             role => sink.report.unknown(&format!("response_item/message/{}", role.unwrap_or_default())),
         }
         Ok(())
@@ -103,6 +106,13 @@ impl Codex {
         }
         self.output(draft, sink)
     }
+}
+
+/// Who wrote each block, as newer versions say it: `user` or `harness`.
+fn sources(item: &Value) -> Vec<Option<String>> {
+    let blocks = item.pointer("/internal_chat_message_metadata_passthrough/content_item_metadata");
+    let source = |block: &Value| block.pointer("/provenance/type").and_then(Value::as_str).map(str::to_owned);
+    blocks.and_then(Value::as_array).map(|blocks| blocks.iter().map(source).collect()).unwrap_or_default()
 }
 
 fn call_id(item: &Value) -> String {

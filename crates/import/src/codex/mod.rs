@@ -75,6 +75,8 @@ impl Codex {
         let payload = take(&mut value, "payload");
         let kind = text(&value, "type").unwrap_or_default();
         match kind {
+            // The compaction itself holds the summary too.
+            "response_item" if is_summary(&value) => sink.report.skip("response_item/compaction_output"),
             "response_item" => return self.item(payload, meta, sink),
             "event_msg" => self.event(payload, meta, sink),
             "compacted" => self.compacted(payload, meta),
@@ -85,7 +87,8 @@ impl Codex {
             "session_meta"
             | "world_state"
             | "inter_agent_communication"
-            | "inter_agent_communication_metadata" => sink.report.skip(kind),
+            | "inter_agent_communication_metadata"
+            | "token_usage_record" => sink.report.skip(kind),
             other => sink.report.unknown(other),
         }
         Ok(())
@@ -152,4 +155,9 @@ fn meta(record: &Record) -> Meta {
         said_at: text(&record.value, "timestamp").and_then(SaidAt::parse),
         repairs: record.repairs,
     }
+}
+
+/// Whether a record says of itself that a compaction wrote it.
+fn is_summary(record: &Value) -> bool {
+    record.pointer("/metadata/compaction_output").and_then(Value::as_bool) == Some(true)
 }

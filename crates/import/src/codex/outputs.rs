@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sayso::store::StreamKind;
+use sayso::store::{OutputState, StreamKind};
 use serde_json::Value;
 
 use crate::blocks::joined;
@@ -34,9 +34,21 @@ impl Ended {
     fn whole(self) -> Whole {
         let streams = [(StreamKind::Stdout, self.stdout), (StreamKind::Stderr, self.stderr)];
         let filled = streams.into_iter().filter(|(_, text)| !text.is_empty());
-        let streams = filled.map(|(kind, text)| (kind, Source::Bytes(text.into_bytes()))).collect();
-        Whole { exit: self.exit, streams }
+        let streams: Vec<_> = filled.map(|(kind, text)| (kind, Source::Bytes(text.into_bytes()))).collect();
+        // Codex itself keeps at most 64 KiB of a command's output and says so in the middle.
+        let capped = streams.iter().any(|(_, source)| matches!(source, Source::Bytes(b) if is_capped(b)));
+        Whole {
+            exit: self.exit,
+            streams,
+            state: if capped { OutputState::Capped } else { OutputState::Complete },
+        }
     }
+}
+
+const CAPPED: &[u8] = b"... command output truncated for persistence ...";
+
+fn is_capped(bytes: &[u8]) -> bool {
+    bytes.windows(CAPPED.len()).any(|w| w == CAPPED)
 }
 
 /// The call's id and its whole output, if the event tells the end of a call.

@@ -42,6 +42,8 @@ pub(super) struct UserItem {
     /// Whether the words of a person were announced elsewhere and not here.
     demoted: bool,
     matched: bool,
+    /// Whether the item itself says who wrote it.
+    told: bool,
 }
 
 enum UserBlock {
@@ -56,18 +58,31 @@ enum Whose {
     Program,
 }
 
+fn whose(text: &str, source: Option<&str>) -> Whose {
+    let start = text.trim_start();
+    match source {
+        Some("user") => Whose::Human,
+        Some(_) => Whose::Program,
+        None if WRAPPINGS.iter().any(|w| start.starts_with(w)) => Whose::Program,
+        None => Whose::Human,
+    }
+}
+
 impl UserItem {
-    pub(super) fn new(meta: Meta, content: Value) -> Self {
-        let blocks = blocks(content).into_iter().filter_map(|block| match block {
-            Block::Text(text) => {
-                let start = text.trim_start();
-                let wrapped = WRAPPINGS.iter().any(|w| start.starts_with(w));
-                Some(UserBlock::Text(text, if wrapped { Whose::Program } else { Whose::Human }))
+    /// `sources` says who wrote each block, where the item tells; else the way a text starts does.
+    pub(super) fn new(meta: Meta, content: Value, sources: &[Option<String>]) -> Self {
+        let mut told = sources.iter().map(Option::as_deref);
+        let blocks = blocks(content).into_iter().filter_map(|block| match (block, told.next().flatten()) {
+            (Block::Text(text), source) => {
+                let whose = whose(&text, source);
+                Some(UserBlock::Text(text, whose))
             }
-            Block::Attached(part) => Some(UserBlock::Attached(part)),
-            Block::Sealed => None,
+            (Block::Attached(part), _) => Some(UserBlock::Attached(part)),
+            (Block::Sealed, _) => None,
         });
-        Self { meta, blocks: blocks.collect(), demoted: false, matched: false }
+        // What the item itself says needs no announcement and is not undone by one.
+        let told = sources.iter().any(Option::is_some);
+        Self { meta, blocks: blocks.collect(), told, demoted: false, matched: false }
     }
 
     fn human(&self) -> bool {
@@ -213,7 +228,7 @@ fn decide(slots: &mut [Slot], sink: &Sink<'_>) -> Result<Vec<Fate>, sayso::Error
     if lonely {
         for slot in slots {
             if let Slot::User(item) = slot {
-                item.demoted = !item.matched;
+                item.demoted = !item.matched && !item.told;
             }
         }
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 
 use sayso::Error;
-use sayso::store::{AppendTurn, Command, MarkEntry, NewPart, OutputState, OutputStream, StoreOutput};
+use sayso::store::{AppendTurn, Command, MarkEntry, NewPart, OutputStream, StoreOutput};
 use sayso_model::{MarkKind, OutputId, PartBody, SessionId};
 
 use super::{Sink, Step};
@@ -99,12 +99,11 @@ impl Sink<'_> {
         }
         let id = self.ledger.fresh_output();
         let tool = within(tool).to_owned();
-        let state = OutputState::Complete;
         commands.push(Command::StoreOutput(StoreOutput {
             id,
             session,
             tool,
-            state,
+            state: whole.state,
             exit: whole.exit,
             streams,
         }));

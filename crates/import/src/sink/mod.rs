@@ -131,22 +131,22 @@ impl<'a> Sink<'a> {
         for (id, _) in &quotes {
             self.mark(*id)?;
         }
+        let markers: Vec<String> = quotes.into_iter().map(|(_, marker)| marker).collect();
         let words_only = draft.parts.iter().all(|p| matches!(p.body, PartBody::Text(_)));
-        if !quotes.is_empty() && words_only && markers::only(&text, &quotes) {
+        if !markers.is_empty() && words_only && markers::only(&text, &markers) {
             self.report.skip("marker");
             return Ok(());
         }
         self.turn(draft)
     }
 
-    /// The turns of this session that hold a quote and whose markers stand in a text, with their notes.
+    /// The turns of this session whose markers stand in a text, with those.
     fn quotes(&self, text: &str) -> Result<Vec<(TurnId, String)>, Error> {
         let Some(session) = &self.session else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for id in markers::ids(text) {
             let entry = self.reader.entry(id)?.filter(|e| e.session == session.id);
-            let turn = entry.as_ref().and_then(|e| e.turn()).filter(|t| t.quote.is_some());
-            found.extend(turn.map(|t| (id, t.text())));
+            found.extend(entry.and_then(|e| markers::shown(text, &e)).map(|marker| (id, marker)));
         }
         Ok(found)
     }

@@ -340,3 +340,40 @@ fn flat_files_have_items_without_envelopes() {
     let project = sample.ledger.reader(Scope::All).projects().unwrap();
     assert_eq!(project[0].name, "codex");
 }
+
+/// A user item that says itself who wrote each block.
+fn sourced(texts: &[(&str, &str)]) -> String {
+    let blocks: Vec<Value> = texts.iter().map(|(_, t)| json!({"type": "input_text", "text": t})).collect();
+    let sources: Vec<Value> = texts.iter().map(|(by, _)| json!({"provenance": {"type": by}})).collect();
+    item(json!({"type": "message", "role": "user", "content": blocks,
+        "internal_chat_message_metadata_passthrough": {"content_item_metadata": sources}}))
+}
+
+#[test]
+fn what_an_item_says_of_its_blocks_counts_more_than_how_they_start() {
+    let lines = [
+        meta(),
+        sourced(&[("harness", "Remember the rules."), ("user", "<skill> is a word I type.")]),
+        sourced(&[("harness", "Rules alone.")]),
+        // Somebody else's announcement does not take it away from the person.
+        announced("elsewhere"),
+    ];
+    let sample = Sample::new();
+    sample.import(&lines.join("\n"));
+    let turns = sample.turns();
+    let kinds: Vec<_> = turns.iter().map(|t| t.speaker.kind).collect();
+    assert_eq!(kinds, [SpeakerKind::Owner, SpeakerKind::System, SpeakerKind::Owner]);
+    let first = parts(&turns[0]);
+    assert_eq!(first.iter().map(|p| p.0).collect::<Vec<_>>(), [SpeakerKind::System, SpeakerKind::Owner]);
+}
+
+#[test]
+fn a_summary_that_a_compaction_wrote_is_no_answer() {
+    let mut summary: Value = serde_json::from_str(&agent("So far: …")).unwrap();
+    summary["metadata"] = json!({"compaction_output": true});
+    let compacted = line("compacted", json!({"message": "So far: …", "replacement_history": []}));
+    let sample = Sample::new();
+    let report = sample.import(&[meta(), user(&["hi"]), summary.to_string(), compacted].join("\n"));
+    assert_eq!((report.turns_added, report.compactions), (1, 1));
+    assert_eq!(report.skipped["response_item/compaction_output"], 1);
+}

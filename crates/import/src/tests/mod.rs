@@ -35,6 +35,10 @@ impl Sample {
         self.folder.path().join("session.jsonl")
     }
 
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     pub(crate) fn try_import(&self, bytes: &[u8]) -> Result<FileReport, ImportError> {
         std::fs::write(self.path(), bytes).unwrap();
         Importer::new("Mira").import_file(&self.ledger, &self.path(), &mut |_| {})

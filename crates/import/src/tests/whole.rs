@@ -99,7 +99,7 @@ fn other_events_tell_the_end_of_a_call_too() {
 #[test]
 fn a_file_that_pi_names_is_stored_while_it_is_there() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("full.log");
+    let path = folder.path().join("pi-bash-0123.log");
     std::fs::write(&path, "1\n2\n3\n").unwrap();
     let named = |path: &std::path::Path| {
         let shell = json!({"role": "bashExecution", "command": "seq 3", "output": "…3", "exitCode": 0,
@@ -114,9 +114,43 @@ fn a_file_that_pi_names_is_stored_while_it_is_there() {
         assert_eq!(read(&sample, id.unwrap(), StreamKind::Stdout), "1\n2\n3\n");
     }
     let gone = Sample::new();
-    gone.import(&named(&folder.path().join("gone.log")));
+    gone.import(&named(&folder.path().join("pi-bash-gone.log")));
     assert_eq!(outputs(&gone), [None, None]);
     let odd = Sample::new();
     odd.import(&named(folder.path()));
     assert_eq!(outputs(&odd), [None, None]);
+}
+
+#[test]
+fn a_transcript_cannot_name_any_file_it_likes() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret.txt");
+    std::fs::write(&secret, "password").unwrap();
+    let details = json!({"fullOutputPath": secret});
+    let tool = json!({"role": "toolResult", "toolName": "bash", "toolCallId": "t", "isError": false,
+        "content": [{"type": "text", "text": "…"}], "details": details});
+    let sample = Sample::new();
+    sample.import(&[header(), message("a", tool)].join("\n"));
+    assert_eq!(outputs(&sample), [None]);
+}
+
+#[test]
+fn a_file_that_was_kept_beside_the_transcript_is_found_there() {
+    let sample = Sample::new();
+    let tool = json!({"role": "toolResult", "toolName": "bash", "toolCallId": "t", "isError": false,
+        "content": [{"type": "text", "text": "…3"}], "details": {"fullOutputPath": "/no/such/pi-bash-9a65.log"}});
+    std::fs::write(sample.folder().join("pi-bash-9a65.log"), "1\n2\n3\n").unwrap();
+    sample.import(&[header(), message("a", tool)].join("\n"));
+    assert_eq!(read(&sample, outputs(&sample)[0].unwrap(), StreamKind::Stdout), "1\n2\n3\n");
+}
+
+#[test]
+fn what_codex_itself_cut_is_capped() {
+    let cut = "head\n\n... command output truncated for persistence ...\n\ntail";
+    let ended = json!({"type": "item_completed",
+        "item": {"type": "CommandExecution", "id": "a", "aggregated_output": cut, "exit_code": 0}});
+    let sample = Sample::new();
+    sample.import(&[meta(), call("a"), line("event_msg", ended), result("a", "head …")].join("\n"));
+    let output = sample.ledger.reader(Scope::All).output(outputs(&sample)[0].unwrap()).unwrap().unwrap();
+    assert_eq!((output.state, output.exit), (sayso::store::OutputState::Capped, Some(0)));
 }
