@@ -7,7 +7,7 @@ use crate::support::{TestHost, World};
 pub(crate) fn open() -> World {
     let host = Arc::new(TestHost::default());
     let store = sayso::store::Oracle::new(sayso::model::LedgerId::from_u128(7));
-    World { ledger: sayso::Ledger::over(Arc::new(store), host.clone()), host, folder: None }
+    World { ledger: sayso::Ledger::over(Arc::new(store), host.clone()), host, _folder: None }
 }
 
 #[path = "suite/mod.rs"]

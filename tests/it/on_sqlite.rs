@@ -9,7 +9,7 @@ pub(crate) fn open() -> World {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("ledger.db");
     let ledger = sayso::Ledger::open_with(&path, &sayso::Options::default(), host.clone());
-    World { ledger: ledger.expect("a new ledger opens"), host, folder: Some(folder) }
+    World { ledger: ledger.expect("a new ledger opens"), host, _folder: Some(folder) }
 }
 
 #[path = "suite/mod.rs"]

@@ -1,6 +1,5 @@
 //! A ledger whose clock, ids and salts the test decides, and short ways to say things in it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -44,16 +43,11 @@ impl Host for TestHost {
 pub(crate) struct World {
     pub(crate) ledger: Ledger,
     pub(crate) host: Arc<TestHost>,
-    /// The folder of the ledger's file, where it has one; removed with the world.
-    pub(crate) folder: Option<TempDir>,
+    /// The folder of the ledger's file, where it has one; held so that it is removed with the world.
+    pub(crate) _folder: Option<TempDir>,
 }
 
 impl World {
-    /// The ledger's file.
-    pub(crate) fn file(&self) -> PathBuf {
-        self.folder.as_ref().map(|f| f.path().join("ledger.db")).expect("this backend has a file")
-    }
-
     pub(crate) fn all(&self) -> Reader {
         self.ledger.reader(Scope::All)
     }

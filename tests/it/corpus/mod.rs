@@ -3,6 +3,7 @@
 //! `SAYSO_CORPUS` names a folder with `codex/`, `pi/` and `nasty/` in it. Without it there is
 //! nothing to read: the test says so and passes.
 
+mod compare;
 pub(crate) mod counter;
 
 use std::env;
