@@ -4,6 +4,7 @@ mod batches;
 mod cli;
 mod corpus;
 mod demo;
+mod embed;
 mod on_oracle;
 mod on_sqlite;
 mod support;

@@ -71,16 +71,8 @@ impl World {
 
     pub(crate) fn request(&self, source: &Placed, to: &str) -> ForwardRequest {
         let (project, title) = to.split_once('/').expect("PROJECT/SESSION");
-        ForwardRequest {
-            to: Destination::New { project: project.to_owned(), title: title.to_owned() },
-            by: SpeakerRef::new(SpeakerKind::Owner, "Mira"),
-            turns: vec![Named { placed: *source, span: None, given: None }],
-            selection: None,
-            what: None,
-            note: None,
-            titles: Titles::Shown,
-            key: None,
-        }
+        let to = Destination::New { project: project.to_owned(), title: title.to_owned() };
+        ForwardRequest::of(*source, to).by(SpeakerKind::Owner, "Mira")
     }
 
     pub(crate) fn try_forward(&self, request: ForwardRequest) -> Result<Vec<Entry>, Error> {

@@ -30,13 +30,20 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 pub(crate) struct Global {
     /// The ledger's file [default: ledger.db in the platform's data folder]
-    #[arg(long, global = true, value_name = "FILE", env = "SAYSO_LEDGER", hide_env_values = true)]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Everywhere",
+        value_name = "FILE",
+        env = "SAYSO_LEDGER",
+        hide_env_values = true
+    )]
     pub(crate) ledger: Option<PathBuf>,
     /// See only this project; may be given several times
-    #[arg(long, global = true, value_name = "PROJECT")]
+    #[arg(long, global = true, help_heading = "Everywhere", value_name = "PROJECT")]
     pub(crate) scope: Vec<String>,
     /// Print JSON, one object a line for lists
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) json: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Forwarding turns from one session to another.
 
-use sayso_model::{Address, SessionId, SessionKind, Span, Titles, What};
+use sayso_model::{Address, SessionId, SessionKind, Span, SpeakerKind, Titles, What};
 use sayso_store::{Alias, Command, Done, Fate, Forward, ForwardItem, Placed};
 
 use crate::error::Error;
@@ -51,6 +51,44 @@ pub struct ForwardRequest {
     pub titles: Titles,
     /// The idempotency key.
     pub key: Option<String>,
+}
+
+impl ForwardRequest {
+    /// A forward of one whole turn, by the owner without a name.
+    #[must_use]
+    pub fn of(turn: Placed, to: Destination) -> Self {
+        Self {
+            to,
+            by: SpeakerRef::new(SpeakerKind::Owner, ""),
+            turns: vec![Named { placed: turn, span: None, given: None }],
+            selection: None,
+            what: None,
+            note: None,
+            titles: Titles::Shown,
+            key: None,
+        }
+    }
+
+    /// The same by this speaker.
+    #[must_use]
+    pub fn by(mut self, kind: SpeakerKind, name: impl Into<String>) -> Self {
+        self.by = SpeakerRef::new(kind, name);
+        self
+    }
+
+    /// The same with a note.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// The same with an idempotency key.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
 }
 
 impl Reader {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sayso::model::{Entry, SessionId, SpeakerKind};
 use sayso::view::context::Provider;
-use sayso::{Destination, ForwardRequest, Ledger, Named, Options, Placed, Reader, Scope, Titles};
+use sayso::{Destination, ForwardRequest, Ledger, Options, Placed, Reader, Scope};
 use sayso_import::Importer;
 use serde_json::Value;
 
@@ -118,16 +118,11 @@ impl Told {
             hash: source.hash,
         };
         out.line(format!("source  {}", self.reader.address_of(&placed)))?;
-        let (_, placed) = self.reader.forward(ForwardRequest {
-            to: Destination::Session(to),
-            by: sayso::SpeakerRef::new(SpeakerKind::Owner, "Mira"),
-            turns: vec![Named { placed, span: None, given: None }],
-            selection: None,
-            what: None,
-            note: Some(NOTE.to_owned()),
-            titles: Titles::Shown,
-            key: Some("demo".to_owned()),
-        })?;
+        let request = ForwardRequest::of(placed, Destination::Session(to))
+            .by(SpeakerKind::Owner, "Mira")
+            .note(NOTE)
+            .key("demo");
+        let (_, placed) = self.reader.forward(request)?;
         let placed = placed.first().copied();
         let placed = placed.ok_or_else(|| Failure::request("nothing was forwarded"))?;
         out.line(format!("forward {}", self.reader.address_of(&placed)))?;

@@ -31,6 +31,11 @@ struct RefusedFile<'a> {
 }
 
 pub(crate) fn run(args: &Import, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
+    if !global.scope.is_empty() {
+        return Err(Failure::request(
+            "an import goes to whatever project a session belongs to: leave --scope out",
+        ));
+    }
     let ledger = open::ledger(global)?;
     let importer = Importer::new(open::owner().name);
     let mut progress = Progress::default();
