@@ -1,5 +1,10 @@
 //! The integration tests, one module for each subject.
 
+// The suite is compiled once for each backend, on purpose; a failing helper fails its test.
+#![allow(clippy::duplicate_mod, clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+// The example that is run here prints.
+#![allow(clippy::print_stdout)]
+
 mod batches;
 mod cli;
 mod corpus;

@@ -6,10 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use sayso::model::{Entry, Quote, UtcMs};
 use sayso::store::Session;
 use sayso::view::marker::{Marker, Message, Profile, parse, render};
-use sayso::{
-    Destination, Error, ForwardRequest, Host, Ledger, Named, NewTurn, Placed, Reader, Scope, SpeakerKind,
-    SpeakerRef, Titles,
-};
+use sayso::{Destination, Error, ForwardRequest, Host, Ledger, NewTurn, Placed, Reader, Scope, SpeakerKind};
 use tempfile::TempDir;
 
 /// 2026-11-30T09:00:00Z.

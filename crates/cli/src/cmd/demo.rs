@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sayso::model::{Entry, SessionId, SpeakerKind};
+use sayso::model::{Entry, EntryBody, SessionId, SpeakerKind};
 use sayso::view::context::Provider;
 use sayso::{Destination, ForwardRequest, Ledger, Options, Placed, Reader, Scope};
 use sayso_import::Importer;
@@ -151,12 +151,7 @@ impl Told {
         heading(out, "Where it comes from")?;
         let report = self.reader.origin(forwarded.id)?;
         out.line(format!("{}  {}", report.state, report.quote.origin.address))?;
-        for entry in &report.neighbours {
-            let text = entry.turn().map(|t| t.text()).unwrap_or_default();
-            let speaker = entry.turn().map_or("-", |t| t.speaker.kind.as_str());
-            out.line(cut(&format!("  {:>3} {speaker:<6} {}", entry.seq, crate::io::one_line(&text))))?;
-        }
-        Ok(())
+        report.neighbours.iter().try_for_each(|entry| out.line(beside(entry)))
     }
 
     fn verify(&self, out: &mut Out<'_>) -> Result<(), Failure> {
@@ -185,6 +180,16 @@ impl Told {
 
 fn heading(out: &mut Out<'_>, text: &str) -> Result<(), Failure> {
     out.line(format!("\n── {text} {}", "─".repeat(72usize.saturating_sub(text.chars().count()))))
+}
+
+/// One entry beside the origin on one line.
+fn beside(entry: &Entry) -> String {
+    let (who, text) = match &entry.body {
+        EntryBody::Turn(turn) => (turn.speaker.kind.as_str(), turn.text()),
+        EntryBody::Compaction(compaction) => ("summary", compaction.summary.clone()),
+        EntryBody::Mark(mark) => (mark.kind.as_str(), String::new()),
+    };
+    cut(&format!("  {:>3} {who:<8} {}", entry.seq, crate::io::one_line(&text)))
 }
 
 /// One item of a context on one line.

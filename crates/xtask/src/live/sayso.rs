@@ -91,9 +91,11 @@ impl Sayso {
         self.lines(stage, &["sessions", "--json"])
     }
 
-    /// All turns of a session.
+    /// All turns of a session; compactions and marks are left out.
     pub(crate) fn turns(&self, stage: &Stage, session: &str) -> Result<Vec<TurnLine>> {
-        self.lines(stage, &["show", session, "--json"])
+        let entries: Vec<Value> = self.lines(stage, &["show", session, "--json"])?;
+        let turns = entries.into_iter().filter(|entry| entry["kind"] == "turn").map(serde_json::from_value);
+        turns.collect::<Result<_, _>>().context("a turn is not the JSON that was agreed")
     }
 
     /// Forwards one turn into a session.
