@@ -13,6 +13,8 @@ mod options;
 mod read;
 mod rows;
 mod store;
+#[cfg(test)]
+mod tests;
 mod tx;
 mod verify;
 mod write;

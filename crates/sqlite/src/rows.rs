@@ -92,7 +92,7 @@ impl SessionRecord {
     }
 }
 
-const SESSION: (&str, &str) =
+pub(crate) const SESSION: (&str, &str) =
     ("session", concat!("SELECT ", session_columns!(), " FROM session s WHERE s.id = ?1"));
 
 /// A session's row, checked.
@@ -209,7 +209,7 @@ pub(crate) struct Speakers {
     known: HashMap<SpeakerId, Voice>,
 }
 
-const SPEAKER: (&str, &str) =
+pub(crate) const SPEAKER: (&str, &str) =
     ("speaker", "SELECT id, kind, name_salt, name_commitment, name, digest FROM speaker WHERE id = ?1");
 
 impl Speakers {

@@ -78,7 +78,7 @@ pub(crate) fn entries(
     Ok(found.into_iter().map(|l| l.entry).collect())
 }
 
-const LATEST: (&str, &str) = (
+pub(crate) const LATEST: (&str, &str) = (
     "compaction",
     "SELECT e.id FROM compaction c JOIN entry e ON e.no = c.entry WHERE c.session = ?1 ORDER BY c.seq DESC LIMIT 1",
 );
@@ -145,7 +145,8 @@ pub(crate) fn waiting(
     Ok(found.into_iter().map(waiting).collect())
 }
 
-const MARKS: (&str, &str) = ("mark", "SELECT kind, target, route FROM mark WHERE target = ?1 ORDER BY seq");
+pub(crate) const MARKS: (&str, &str) =
+    ("mark", "SELECT kind, target, route FROM mark WHERE target = ?1 ORDER BY seq");
 
 pub(crate) fn marks(conn: &Connection, scope: &Scope, of: EntryId) -> Result<Vec<Mark>, Fault> {
     match place(conn, scope, of)? {
@@ -172,7 +173,7 @@ pub(crate) fn read_place(c: &mut Cells<'_>) -> Result<Placed, Fault> {
     })
 }
 
-const PLACE: (&str, &str) = (
+pub(crate) const PLACE: (&str, &str) = (
     "entry",
     concat!("SELECT ", place_columns!(), " FROM entry e JOIN session s ON s.id = e.session WHERE e.id = ?1"),
 );
@@ -213,7 +214,7 @@ pub(crate) fn find_entries(
     Ok(found)
 }
 
-const KEY: (&str, &str) = (
+pub(crate) const KEY: (&str, &str) = (
     "caller_key",
     concat!(
         "SELECT ",
@@ -241,8 +242,8 @@ pub(crate) fn known(
     Ok(None)
 }
 
-const HASH_AT: (&str, &str) = ("entry", "SELECT hash FROM entry WHERE session = ?1 AND seq = ?2");
-const HEAD: (&str, &str) = ("session", "SELECT head FROM session WHERE id = ?1 AND last_seq = 0");
+pub(crate) const HASH_AT: (&str, &str) = ("entry", "SELECT hash FROM entry WHERE session = ?1 AND seq = ?2");
+pub(crate) const HEAD: (&str, &str) = ("session", "SELECT head FROM session WHERE id = ?1 AND last_seq = 0");
 
 pub(crate) fn hash_at(
     conn: &Connection,

@@ -9,7 +9,7 @@ use crate::cells::one;
 use crate::fault::Fault;
 use crate::read::turns::{place_columns, read_place};
 
-const FIRST_MARK: (&str, &str) = (
+pub(crate) const FIRST_MARK: (&str, &str) = (
     "mark",
     concat!(
         "SELECT ",
@@ -18,7 +18,7 @@ const FIRST_MARK: (&str, &str) = (
          WHERE m.target = ?1 AND m.kind = ?2 ORDER BY m.seq LIMIT 1"
     ),
 );
-const LAST_CLOSING: (&str, &str) = (
+pub(crate) const LAST_CLOSING: (&str, &str) = (
     "mark",
     concat!(
         "SELECT ",

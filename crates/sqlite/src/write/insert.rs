@@ -45,6 +45,9 @@ pub(super) struct At {
     no: i64,
 }
 
+/// Three columns: text, salt, commitment.
+type TextCells<'a> = (&'a [u8], [u8; 16], [u8; 32]);
+
 /// The texts of a body, each with its salt and commitment, in the order of the chain.
 struct Texts<'a>(std::vec::IntoIter<(&'a str, Salt, Digest)>);
 
@@ -55,7 +58,7 @@ impl<'a> Texts<'a> {
         Self(all.into_iter())
     }
 
-    fn next(&mut self) -> Result<(&'a [u8], [u8; 16], [u8; 32]), Fault> {
+    fn next(&mut self) -> Result<TextCells<'a>, Fault> {
         let (text, salt, commitment) = self
             .0
             .next()

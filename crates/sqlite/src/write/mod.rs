@@ -1,6 +1,6 @@
 //! Applying a batch inside a transaction, in the order of refusals that the contract fixes.
 
-mod append;
+pub(crate) mod append;
 mod create;
 mod forward;
 mod insert;
@@ -80,10 +80,10 @@ impl<'a> Write<'a> {
 
     /// A session that the scope sees, as it is after the commands before.
     fn session(&mut self, id: SessionId) -> Result<&mut SessionRecord, Fault> {
-        if !self.sessions.contains_key(&id) {
-            if let Some(record) = rows::session(self.conn, id)? {
-                self.sessions.insert(id, record);
-            }
+        if !self.sessions.contains_key(&id)
+            && let Some(record) = rows::session(self.conn, id)?
+        {
+            self.sessions.insert(id, record);
         }
         let scope = self.scope;
         let found = self.sessions.get_mut(&id).filter(|r| scope.sees(r.session.project));

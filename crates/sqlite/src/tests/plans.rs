@@ -1,0 +1,58 @@
+use crate::read::load::Selection;
+use crate::read::turns::{
+    BY_ID, HASH_AT, HEAD, KEY, LATEST, MARKS, PLACE, PROJECT_OF, QUOTES, RUN, WAITING, WAITING_ALL,
+    WAITING_IN,
+};
+use crate::rows::{SESSION, SPEAKER};
+use crate::write::append::{FIRST_MARK, LAST_CLOSING};
+
+use super::{folder, open};
+
+/// The steps of a statement's plan.
+fn plan(store: &crate::SqliteStore, sql: &str) -> Vec<String> {
+    let steps = store.read_with("testing", |conn| {
+        let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+        let steps = statement.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<_, _>>();
+        Ok(steps?)
+    });
+    steps.unwrap()
+}
+
+fn statements(selection: &Selection) -> [&'static str; 5] {
+    [selection.entries, selection.quotes, selection.hops, selection.compactions, selection.marks]
+}
+
+#[test]
+fn nothing_that_an_app_does_often_scans_a_table() {
+    let folder = folder();
+    let store = open(&folder.path);
+    let selections = [BY_ID, RUN, QUOTES, WAITING, WAITING_IN];
+    let singles =
+        [HASH_AT, HEAD, KEY, LATEST, MARKS, PLACE, PROJECT_OF, SESSION, SPEAKER, FIRST_MARK, LAST_CLOSING];
+    let all = selections.iter().flat_map(statements).chain(singles.map(|(_, sql)| sql));
+    for sql in all {
+        let steps = plan(&store, sql);
+        assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{sql}\n{steps:#?}");
+    }
+}
+
+#[test]
+fn a_run_of_entries_needs_no_sorting() {
+    let folder = folder();
+    let store = open(&folder.path);
+    for sql in [RUN.entries, QUOTES.entries, WAITING.entries] {
+        let steps = plan(&store, sql);
+        assert!(steps.iter().all(|step| !step.contains("TEMP B-TREE")), "{sql}\n{steps:#?}");
+    }
+}
+
+#[test]
+fn what_waits_everywhere_is_read_from_the_index_of_what_waits() {
+    let folder = folder();
+    let store = open(&folder.path);
+    for sql in statements(&WAITING_ALL) {
+        let steps = plan(&store, sql);
+        let scans: Vec<_> = steps.iter().filter(|step| step.starts_with("SCAN")).collect();
+        assert!(scans.iter().all(|step| step.contains("quote_waiting")), "{sql}\n{steps:#?}");
+    }
+}
