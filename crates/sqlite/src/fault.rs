@@ -41,6 +41,22 @@ impl From<StoreError> for Fault {
 }
 
 impl Fault {
+    /// The same once more, for others whom it befell.
+    pub(crate) fn copy(&self) -> Self {
+        match self {
+            Self::Sql(error) => Self::Sql(copy(error)),
+            Self::Commit(error) => Self::Commit(copy(error)),
+            Self::Refused(refusal) => Self::Refused(refusal.clone()),
+            Self::Damaged(what) => Self::Damaged(what.clone()),
+            Self::NotALedger => Self::NotALedger,
+            Self::Store(error) => {
+                let cause = std::io::Error::other(error.to_string());
+                let context = "writing a batch together with others";
+                Self::Store(Box::new(StoreError::Storage { context, cause: Box::new(cause) }))
+            }
+        }
+    }
+
     /// The contract's error.
     pub(crate) fn at(self, path: &Path, context: &'static str) -> StoreError {
         match self {
@@ -51,6 +67,16 @@ impl Fault {
             Self::Damaged(what) => StoreError::Damaged { what, cause: None },
             Self::NotALedger => StoreError::NotALedger { path: path.to_owned() },
             Self::Store(error) => *error,
+        }
+    }
+}
+
+fn copy(error: &rusqlite::Error) -> rusqlite::Error {
+    match error {
+        rusqlite::Error::SqliteFailure(code, text) => rusqlite::Error::SqliteFailure(*code, text.clone()),
+        other => {
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR);
+            rusqlite::Error::SqliteFailure(code, Some(other.to_string()))
         }
     }
 }

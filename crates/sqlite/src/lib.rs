@@ -1,13 +1,14 @@
 //! The embedded SQLite backend of the Sayso ledger: one file, opened by as many processes as there are.
 //!
-//! [`SqliteStore`] implements the contract of `sayso-store`. Writers of one process share a connection, readers have a few
-//! of their own, and every read sees one state of the ledger. The tables live in `sayso-schema`; the statements that read
+//! [`SqliteStore`] implements the contract of `sayso-store`. Writers of one process share a connection and its
+//! commits, readers have a few of their own, and every read sees one state of the ledger. The tables live in `sayso-schema`; the statements that read
 //! and write them live here, beside the code that runs them.
 
 mod blob;
 mod busy;
 mod cells;
 mod fault;
+mod group;
 mod open;
 mod options;
 mod read;

@@ -15,11 +15,12 @@ use sayso_store::{
 };
 
 use crate::fault::Fault;
+use crate::group::Group;
 use crate::open::{self, Role};
 use crate::options::Options;
 use crate::read::{find, output, turns};
 use crate::tx::Tx;
-use crate::{blob, verify, write};
+use crate::{blob, verify};
 
 /// Connections for reading that are kept for the next read.
 const KEPT_READERS: usize = 4;
@@ -44,6 +45,7 @@ pub struct SqliteStore {
     options: Options,
     ledger: LedgerId,
     writer: Mutex<Connection>,
+    group: Group,
     readers: Mutex<Vec<Connection>>,
 }
 
@@ -63,6 +65,7 @@ impl SqliteStore {
             options: options.clone(),
             ledger,
             writer: Mutex::new(writer),
+            group: Group::default(),
             readers: Mutex::new(Vec::new()),
         })
     }
@@ -105,7 +108,7 @@ impl SqliteStore {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A transaction that a panic cut off was rolled back while the stack unwound.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -116,7 +119,8 @@ impl Store for SqliteStore {
     }
 
     fn write(&self, batch: &Batch) -> Result<Vec<Done>, StoreError> {
-        self.write_with("writing a batch", |conn| write::batch(conn, self.ledger, batch))
+        let written = self.group.write(&self.writer, self.ledger, batch);
+        written.map_err(|fault| fault.at(&self.path, "writing a batch"))
     }
 
     fn put_blob(&self, bytes: &mut dyn Read) -> Result<Blob, StoreError> {

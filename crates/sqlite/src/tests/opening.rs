@@ -28,9 +28,10 @@ fn every_connection_has_the_settings_that_the_promises_rest_on() {
             assert_eq!(read("journal_size_limit"), Value::Integer(-1));
             assert_eq!(read("application_id"), Value::Integer(SQLITE_APPLICATION_ID.into()));
             assert_eq!(read("user_version"), Value::Integer(1));
+            Ok(())
         };
-        store.write_with("testing", |conn| Ok(settings(conn))).unwrap();
-        store.read_with("testing", |conn| Ok(settings(conn))).unwrap();
+        store.write_with("testing", settings).unwrap();
+        store.read_with("testing", settings).unwrap();
         let written = store.read_with("testing", |conn| Ok(conn.execute("DELETE FROM meta", [])?));
         assert!(written.is_err(), "a connection for reading never writes");
     }
