@@ -1,4 +1,5 @@
 //! An agent app that embeds the ledger: open, append, forward, context.
+#![allow(clippy::print_stdout, unreachable_pub)] // it prints, and the tests run it
 
 use sayso::view::context::Provider;
 use sayso::{Destination, ForwardRequest, Ledger, NewTurn, Options, Scope, SpeakerKind};
