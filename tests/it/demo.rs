@@ -86,3 +86,33 @@ fn each_shipped_session_has_what_it_must_have() {
         assert!(parallel, "{name}: parallel calls");
     }
 }
+
+#[test]
+fn what_the_model_did_not_see_is_read_back_whole() {
+    let home = Home::new();
+    let log = "pi-bash-9a65ded034bedaea.log";
+    for name in ["pi.jsonl", "codex.jsonl", log] {
+        std::fs::write(home.path(name), shipped(name)).unwrap();
+    }
+    assert_eq!(home.run(&["import", "pi.jsonl", "codex.jsonl"]).code, Some(0));
+    let mut wholes = Vec::new();
+    for session in home.run(&["sessions", "--json"]).lines() {
+        let entries = home.run(&["show", session["address"].as_str().unwrap(), "--json"]).lines();
+        let parts = entries.iter().flat_map(|e| e["parts"].as_array().cloned().unwrap_or_default());
+        for part in parts.filter(|p| p["output"].is_string()) {
+            let whole = home.run(&["output", part["output"].as_str().unwrap()]);
+            assert_eq!(whole.code, Some(0), "{}", whole.stderr);
+            wholes.push((whole.text(), part["text"].as_str().unwrap().to_owned()));
+        }
+    }
+    let pi = wholes.iter().find(|(whole, _)| *whole == shipped(log)).expect("all that pi kept in a file");
+    assert!(pi.1.len() < pi.0.len(), "the model saw less");
+    // What Codex cut for its model stands in an event of the rollout.
+    let codex =
+        wholes.iter().find(|(_, seen)| seen.contains("tokens truncated")).expect("one output was cut");
+    assert_eq!(codex.0.lines().count(), 105);
+    let to = home.path("whole.txt");
+    let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    assert_eq!(home.run(&["output", id, "--to", to.to_str().unwrap()]).code, Some(1));
+    assert!(!to.exists(), "an unknown output makes no file");
+}

@@ -5,4 +5,5 @@ use super::open;
 mod cases_quote;
 mod cases_sayso;
 mod cases_store;
+mod heads;
 mod refusals;
