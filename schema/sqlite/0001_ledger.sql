@@ -1,5 +1,7 @@
 -- The ledger's tables, in SQLite. README.md beside this folder says what each table and column holds.
 -- A published migration never changes: what comes later is a new file with the next number.
+--
+-- Closed lists are checked by OR: for an IN of more than two values SQLite builds a table anew at every insert.
 
 CREATE TABLE meta (
     one        INTEGER PRIMARY KEY CHECK (one = 1),
@@ -30,7 +32,7 @@ CREATE INDEX project_alias_value ON project_alias (value);
 CREATE TABLE session (
     id               TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 26),
     project          TEXT NOT NULL REFERENCES project (id),
-    kind             TEXT NOT NULL CHECK (kind IN ('thread', 'conversation', 'live')),
+    kind             TEXT NOT NULL CHECK (kind = 'thread' OR kind = 'conversation' OR kind = 'live'),
     channel          TEXT,
     title            BLOB,
     title_salt       BLOB,
@@ -39,7 +41,7 @@ CREATE TABLE session (
     first_project    TEXT NOT NULL,
     first_title      BLOB NOT NULL,
     genesis          BLOB NOT NULL,
-    closed           INTEGER NOT NULL CHECK (closed IN (0, 1)),
+    closed           INTEGER NOT NULL CHECK (closed = 0 OR closed = 1),
     turns            INTEGER NOT NULL,
     last_seq         INTEGER NOT NULL,
     head             BLOB NOT NULL,
@@ -63,7 +65,7 @@ CREATE INDEX session_alias_value ON session_alias (project, value);
 
 CREATE TABLE speaker (
     id              TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 26),
-    kind            TEXT NOT NULL CHECK (kind IN ('owner', 'person', 'agent', 'tool', 'system')),
+    kind            TEXT NOT NULL CHECK (kind = 'owner' OR kind = 'person' OR kind = 'agent' OR kind = 'tool' OR kind = 'system'),
     name            BLOB,
     name_salt       BLOB,
     name_commitment BLOB NOT NULL,
@@ -82,7 +84,7 @@ CREATE TABLE entry (
     id          TEXT NOT NULL UNIQUE CHECK (length(id) = 26),
     session     TEXT NOT NULL REFERENCES session (id),
     seq         INTEGER NOT NULL CHECK (seq > 0),
-    kind        TEXT NOT NULL CHECK (kind IN ('turn', 'forward', 'compaction', 'mark')),
+    kind        TEXT NOT NULL CHECK (kind = 'turn' OR kind = 'forward' OR kind = 'compaction' OR kind = 'mark'),
     recorded_at INTEGER NOT NULL,
     hash        BLOB NOT NULL,
     speaker     TEXT REFERENCES speaker (id),
@@ -100,7 +102,7 @@ CREATE TABLE part (
     entry      INTEGER GENERATED ALWAYS AS (no >> 12) VIRTUAL,
     place      INTEGER GENERATED ALWAYS AS (no & 4095) VIRTUAL,
     speaker    TEXT REFERENCES speaker (id),
-    kind       TEXT NOT NULL CHECK (kind IN ('text', 'reasoning', 'tool_call', 'tool_result', 'attachment')),
+    kind       TEXT NOT NULL CHECK (kind = 'text' OR kind = 'reasoning' OR kind = 'tool_call' OR kind = 'tool_result' OR kind = 'attachment'),
     seal       TEXT,
     call_id    TEXT,
     tool       TEXT,
@@ -116,7 +118,7 @@ CREATE TABLE quote (
     entry                    INTEGER PRIMARY KEY REFERENCES entry (no),
     session                  TEXT NOT NULL,
     seq                      INTEGER NOT NULL,
-    state                    TEXT NOT NULL CHECK (state IN ('recorded', 'offered', 'in_context')),
+    state                    TEXT NOT NULL CHECK (state = 'recorded' OR state = 'offered' OR state = 'in_context'),
     origin                   TEXT NOT NULL,
     origin_kind              TEXT NOT NULL,
     origin_channel           TEXT,
@@ -127,8 +129,8 @@ CREATE TABLE quote (
     said_offset              INTEGER,
     kept                     INTEGER NOT NULL,
     total                    INTEGER NOT NULL,
-    cut                      TEXT NOT NULL CHECK (cut IN ('none', 'length', 'mid_cluster')),
-    open_fence               INTEGER NOT NULL CHECK (open_fence IN (0, 1)),
+    cut                      TEXT NOT NULL CHECK (cut = 'none' OR cut = 'length' OR cut = 'mid_cluster'),
+    open_fence               INTEGER NOT NULL CHECK (open_fence = 0 OR open_fence = 1),
     nested                   TEXT,
     forwarded_by             TEXT NOT NULL REFERENCES speaker (id),
     forwarded_at             INTEGER NOT NULL,
@@ -171,7 +173,7 @@ CREATE TABLE mark (
     entry   INTEGER PRIMARY KEY REFERENCES entry (no),
     session TEXT NOT NULL,
     seq     INTEGER NOT NULL,
-    kind    TEXT NOT NULL CHECK (kind IN ('offered', 'in_context', 'closed', 'reopened')),
+    kind    TEXT NOT NULL CHECK (kind = 'offered' OR kind = 'in_context' OR kind = 'closed' OR kind = 'reopened'),
     target  TEXT,
     route   TEXT NOT NULL,
     UNIQUE (session, seq)
@@ -182,7 +184,7 @@ CREATE INDEX mark_of_session ON mark (session, seq) WHERE target IS NULL;
 
 CREATE TABLE caller_key (
     session TEXT NOT NULL REFERENCES session (id),
-    kind    TEXT NOT NULL CHECK (kind IN ('turn', 'forward', 'compact')),
+    kind    TEXT NOT NULL CHECK (kind = 'turn' OR kind = 'forward' OR kind = 'compact'),
     value   TEXT NOT NULL,
     salt    BLOB,
     content BLOB NOT NULL,
@@ -195,7 +197,7 @@ CREATE TABLE output (
     id          TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 26),
     session     TEXT NOT NULL REFERENCES session (id),
     tool        TEXT NOT NULL,
-    state       TEXT NOT NULL CHECK (state IN ('complete', 'capped', 'partial')),
+    state       TEXT NOT NULL CHECK (state = 'complete' OR state = 'capped' OR state = 'partial'),
     exit        INTEGER,
     recorded_at INTEGER NOT NULL,
     digest      BLOB NOT NULL
@@ -212,7 +214,7 @@ CREATE TABLE blob (
 
 CREATE TABLE output_stream (
     output TEXT NOT NULL REFERENCES output (id),
-    kind   TEXT NOT NULL CHECK (kind IN ('stdout', 'stderr')),
+    kind   TEXT NOT NULL CHECK (kind = 'stdout' OR kind = 'stderr'),
     hash   BLOB NOT NULL REFERENCES blob (hash),
     bytes  INTEGER NOT NULL,
     PRIMARY KEY (output, kind)
@@ -226,7 +228,7 @@ CREATE TABLE chunk (
     blob  INTEGER GENERATED ALWAYS AS (no >> 24) VIRTUAL,
     place INTEGER GENERATED ALWAYS AS (no & 16777215) VIRTUAL,
     size  INTEGER NOT NULL,
-    codec TEXT NOT NULL CHECK (codec IN ('raw', 'zstd')),
+    codec TEXT NOT NULL CHECK (codec = 'raw' OR codec = 'zstd'),
     cv    BLOB NOT NULL,
     data  BLOB NOT NULL
 ) STRICT;

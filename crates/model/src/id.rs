@@ -36,6 +36,14 @@ pub enum IdError {
 
 /// Parses a canonical ULID: re-encoding must give the same bytes, since equality of addresses is byte equality.
 fn parse(text: &str) -> Result<Ulid, IdError> {
+    // Reading a ledger parses many ids, nearly all of them canonical; the reason is only looked for where one is not.
+    match Ulid::from_string(text) {
+        Ok(id) if id.array_to_str(&mut [0; ulid::ULID_LEN]) == text => Ok(id),
+        _ => parse_slowly(text),
+    }
+}
+
+fn parse_slowly(text: &str) -> Result<Ulid, IdError> {
     let found = text.chars().count();
     if found != 26 {
         return Err(IdError::Length { found });

@@ -11,10 +11,17 @@ use crate::cells::run;
 use crate::fault::Fault;
 use crate::store::lock;
 use crate::tx::Tx;
-use crate::write;
+use crate::write::{self, Memory};
 
 /// Batches that one transaction takes at most.
 const TOGETHER: usize = 256;
+
+/// The connection that writes, and what need not be read again for it.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) conn: Connection,
+    pub(crate) memory: Memory,
+}
 
 /// What became of a batch.
 type Outcome = Result<Vec<Done>, Fault>;
@@ -49,7 +56,7 @@ impl Group {
     /// Writes a batch, together with those that wait.
     pub(crate) fn write(
         &self,
-        writer: &Mutex<Connection>,
+        writer: &Mutex<Writer>,
         ledger: LedgerId,
         batch: &Batch,
     ) -> Result<Vec<Done>, Fault> {
@@ -57,9 +64,9 @@ impl Group {
             Ok(turn) => turn,
             Err(outcome) => return outcome,
         };
-        let conn = lock(writer);
+        let mut writer = lock(writer);
         let batches: Vec<&Batch> = std::iter::once(batch).chain(turn.jobs.iter().map(|j| &j.batch)).collect();
-        let mut outcomes = together(&conn, ledger, &batches).into_iter();
+        let mut outcomes = together(&mut writer, ledger, &batches).into_iter();
         let own = outcomes.next();
         turn.jobs.iter().zip(outcomes).for_each(|(job, outcome)| job.finish(outcome));
         own.unwrap_or_else(|| Err(interrupted()))
@@ -109,10 +116,10 @@ fn interrupted() -> Fault {
 }
 
 /// Writes batches in one transaction; the outcomes stand in their order.
-fn together(conn: &Connection, ledger: LedgerId, batches: &[&Batch]) -> Vec<Outcome> {
+fn together(writer: &mut Writer, ledger: LedgerId, batches: &[&Batch]) -> Vec<Outcome> {
     let written = match batches {
-        [batch] => alone(conn, ledger, batch).map(|done| vec![Ok(done)]),
-        _ => several(conn, ledger, batches),
+        [batch] => alone(writer, ledger, batch).map(|done| vec![Ok(done)]),
+        _ => several(writer, ledger, batches),
     };
     // What nobody's batch alone caused befalls all of them: none was written.
     written.unwrap_or_else(|fault| {
@@ -121,29 +128,37 @@ fn together(conn: &Connection, ledger: LedgerId, batches: &[&Batch]) -> Vec<Outc
     })
 }
 
-fn alone(conn: &Connection, ledger: LedgerId, batch: &Batch) -> Outcome {
-    let tx = Tx::write(conn)?;
-    let done = write::batch(conn, ledger, batch)?;
+fn alone(writer: &mut Writer, ledger: LedgerId, batch: &Batch) -> Outcome {
+    let tx = Tx::write(&writer.conn)?;
+    let (done, learned) = write::batch(&writer.conn, ledger, &writer.memory, batch)?;
     tx.commit()?;
+    writer.memory.learn(learned);
     Ok(done)
 }
 
-fn several(conn: &Connection, ledger: LedgerId, batches: &[&Batch]) -> Result<Vec<Outcome>, Fault> {
+fn several(writer: &mut Writer, ledger: LedgerId, batches: &[&Batch]) -> Result<Vec<Outcome>, Fault> {
+    let conn = &writer.conn;
     let tx = Tx::write(conn)?;
     let mut outcomes = Vec::with_capacity(batches.len());
+    let mut learned = Vec::new();
     for batch in batches {
         run(conn, "SAVEPOINT batch", [])?;
-        let outcome = write::batch(conn, ledger, batch);
-        match outcome {
+        let outcome = write::batch(conn, ledger, &writer.memory, batch);
+        if outcome.is_err() {
             // A full disk or a failing one rolls everything back at once.
-            Err(fault) if conn.is_autocommit() => return Err(fault),
-            Err(_) => drop(run(conn, "ROLLBACK TO batch", [])?),
-            Ok(_) => {}
+            if conn.is_autocommit() {
+                return outcome.map(|_| Vec::new());
+            }
+            run(conn, "ROLLBACK TO batch", [])?;
         }
         run(conn, "RELEASE batch", [])?;
-        outcomes.push(outcome);
+        outcomes.push(outcome.map(|(done, memory)| {
+            learned.push(memory);
+            done
+        }));
     }
     tx.commit()?;
+    learned.into_iter().for_each(|memory| writer.memory.learn(memory));
     Ok(outcomes)
 }
 
@@ -174,8 +189,9 @@ mod tests {
         let path = folder.path().join("ledger.sayso");
         let store = SqliteStore::open(&path, &options()).unwrap();
         let conn = connect(&path, &options(), Role::Writer).unwrap();
+        let mut writer = Writer { conn, memory: Memory::default() };
         let batches = [project(1), project(1), project(2)];
-        let outcomes = together(&conn, LedgerId::from_u128(1), &batches.each_ref());
+        let outcomes = together(&mut writer, LedgerId::from_u128(1), &batches.each_ref());
         assert!(matches!(outcomes.as_slice(), [Ok(_), Err(Fault::Store(_)), Ok(_)]), "{outcomes:?}");
         let written = sayso_store::Store::projects(&store, &Scope::All).unwrap();
         assert_eq!(written.len(), 2);

@@ -202,24 +202,43 @@ pub(crate) enum Trust {
     AsItStands,
 }
 
+/// Speakers by id.
+pub(crate) type Voices = HashMap<SpeakerId, Voice>;
+
 /// Speakers that one read or one batch meets, each read once.
 #[derive(Debug)]
-pub(crate) struct Speakers {
+pub(crate) struct Speakers<'a> {
     trust: Trust,
-    known: HashMap<SpeakerId, Voice>,
+    /// Those that were met before: a speaker never changes.
+    before: Option<&'a Voices>,
+    known: Voices,
 }
 
 pub(crate) const SPEAKER: (&str, &str) =
     ("speaker", "SELECT id, kind, name_salt, name_commitment, name, digest FROM speaker WHERE id = ?1");
 
-impl Speakers {
+impl<'a> Speakers<'a> {
     pub(crate) fn new(trust: Trust) -> Self {
-        Self { trust, known: HashMap::new() }
+        Self { trust, before: None, known: HashMap::new() }
+    }
+
+    /// For a writer, which keeps what it learns for the batches that follow.
+    pub(crate) fn after(before: &'a Voices) -> Self {
+        Self { trust: Trust::Checked, before: Some(before), known: HashMap::new() }
+    }
+
+    /// Those that were not met before.
+    pub(crate) fn learned(self) -> Voices {
+        self.known
+    }
+
+    fn voice(&self, id: SpeakerId) -> Option<&Voice> {
+        self.known.get(&id).or_else(|| self.before?.get(&id))
     }
 
     /// A speaker, if there is one.
     pub(crate) fn find(&mut self, conn: &Connection, id: SpeakerId) -> Result<Option<Speaker>, Fault> {
-        if let Some(voice) = self.known.get(&id) {
+        if let Some(voice) = self.voice(id) {
             return Ok(Some(voice.speaker.clone()));
         }
         let Some(record) = one(conn, SPEAKER, [id.to_string()], SpeakerRecord::read)? else {
@@ -240,6 +259,6 @@ impl Speakers {
 
     /// The commitment to the name of a speaker that was read before.
     pub(crate) fn commitment(&self, id: SpeakerId) -> Digest {
-        self.known.get(&id).map_or(Digest::ZERO, |voice| voice.commitment)
+        self.voice(id).map_or(Digest::ZERO, |voice| voice.commitment)
     }
 }

@@ -15,11 +15,12 @@ use sayso_store::{
 };
 
 use crate::fault::Fault;
-use crate::group::Group;
+use crate::group::{Group, Writer};
 use crate::open::{self, Role};
 use crate::options::Options;
 use crate::read::{find, output, turns};
 use crate::tx::Tx;
+use crate::write::Memory;
 use crate::{blob, verify};
 
 /// Connections for reading that are kept for the next read.
@@ -44,7 +45,7 @@ pub struct SqliteStore {
     path: PathBuf,
     options: Options,
     ledger: LedgerId,
-    writer: Mutex<Connection>,
+    writer: Mutex<Writer>,
     group: Group,
     readers: Mutex<Vec<Connection>>,
 }
@@ -64,7 +65,7 @@ impl SqliteStore {
             path: path.to_owned(),
             options: options.clone(),
             ledger,
-            writer: Mutex::new(writer),
+            writer: Mutex::new(Writer { conn: writer, memory: Memory::default() }),
             group: Group::default(),
             readers: Mutex::new(Vec::new()),
         })
@@ -76,10 +77,11 @@ impl SqliteStore {
         context: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        let conn = lock(&self.writer);
+        let writer = lock(&self.writer);
+        let conn = &writer.conn;
         let run = || {
-            let tx = Tx::write(&conn)?;
-            let done = work(&conn)?;
+            let tx = Tx::write(conn)?;
+            let done = work(conn)?;
             tx.commit()?;
             Ok(done)
         };

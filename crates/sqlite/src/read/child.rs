@@ -24,7 +24,7 @@ pub(crate) fn quotes(
     conn: &Connection,
     selection: &Selection,
     params: &[&dyn ToSql],
-    speakers: &mut Speakers,
+    speakers: &mut Speakers<'_>,
 ) -> Result<HashMap<i64, QuoteRow>, Fault> {
     let mut found = HashMap::new();
     each(conn, ("quote", selection.quotes), params, |c| {
@@ -43,7 +43,7 @@ pub(crate) fn quotes(
     Ok(found)
 }
 
-fn quote(conn: &Connection, c: &mut Cells<'_>, speakers: &mut Speakers) -> Result<QuoteRow, Fault> {
+fn quote(conn: &Connection, c: &mut Cells<'_>, speakers: &mut Speakers<'_>) -> Result<QuoteRow, Fault> {
     let mut by = |id: SpeakerId| speakers.named(conn, id);
     let state = c.text()?;
     let origin = Origin { address: c.parse()?, session_kind: c.parse()?, channel: c.text_opt()? };

@@ -89,7 +89,7 @@ pub(crate) fn load(
     conn: &Connection,
     selection: &Selection,
     params: &[&dyn ToSql],
-    speakers: &mut Speakers,
+    speakers: &mut Speakers<'_>,
 ) -> Result<Vec<Loaded>, Fault> {
     let raw = raw_entries(conn, selection, params)?;
     let any = |kind: &str| raw.iter().any(|r| r.kind == kind);
@@ -111,7 +111,7 @@ pub(crate) fn load_sound(
     conn: &Connection,
     selection: &Selection,
     params: &[&dyn ToSql],
-    speakers: &mut Speakers,
+    speakers: &mut Speakers<'_>,
 ) -> Result<Vec<Loaded>, Fault> {
     load(conn, selection, params, speakers)?.into_iter().map(Loaded::sound).collect()
 }
@@ -179,7 +179,7 @@ impl Raw {
         self,
         conn: &Connection,
         children: &mut Children,
-        speakers: &mut Speakers,
+        speakers: &mut Speakers<'_>,
     ) -> Result<Loaded, Fault> {
         let (no, id, project, session) = (self.no, self.id, self.project, self.session);
         let (seq, recorded_at, hash) = (self.seq, self.recorded_at, self.hash);
@@ -197,15 +197,15 @@ impl Raw {
 }
 
 /// Puts a body together and notes what is wrong on the way.
-struct Assembly<'a> {
+struct Assembly<'a, 's> {
     conn: &'a Connection,
-    speakers: &'a mut Speakers,
+    speakers: &'a mut Speakers<'s>,
     commitments: Vec<Digest>,
     flaws: Vec<String>,
     state: Option<String>,
 }
 
-impl Assembly<'_> {
+impl Assembly<'_, '_> {
     fn speaker(&mut self, id: Option<SpeakerId>) -> Result<sayso_model::Speaker, Fault> {
         let id = id.ok_or_else(|| Fault::Damaged("an entry has no speaker".to_owned()))?;
         self.speakers.named(self.conn, id)

@@ -64,7 +64,12 @@ impl Look<'_> {
         }
     }
 
-    fn walk(&mut self, session: SessionId, genesis: Digest, speakers: &mut Speakers) -> Result<Walk, Fault> {
+    fn walk(
+        &mut self,
+        session: SessionId,
+        genesis: Digest,
+        speakers: &mut Speakers<'_>,
+    ) -> Result<Walk, Fault> {
         let mut walk = Walk { session, next: 1, prev: Some(genesis), turns: 0, last_at: None, closed: false };
         let id = session.to_string();
         while let Some(first) =
@@ -93,7 +98,7 @@ impl Look<'_> {
         walk: &mut Walk,
         first: u64,
         last: u64,
-        speakers: &mut Speakers,
+        speakers: &mut Speakers<'_>,
     ) -> Result<(), Fault> {
         let id = walk.session.to_string();
         for seq in first..=last {
@@ -121,7 +126,7 @@ impl Look<'_> {
         }
     }
 
-    fn entry(&mut self, walk: &mut Walk, loaded: &Loaded, speakers: &Speakers) {
+    fn entry(&mut self, walk: &mut Walk, loaded: &Loaded, speakers: &Speakers<'_>) {
         let entry = &loaded.entry;
         let at = Where::place(entry.session, entry.seq, Some(entry.id));
         self.report.entries += 1;

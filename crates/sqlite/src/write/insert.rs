@@ -213,7 +213,8 @@ impl Write<'_> {
 
     fn insert_seen(&mut self, placed: &Placed, body: &EntryBody) -> Result<(), Fault> {
         for speaker in speakers_of(body) {
-            if self.seen.insert((placed.project, speaker)) {
+            let row = (placed.project, speaker);
+            if !self.memory.seen.contains(&row) && self.seen.insert(row) {
                 run(self.conn, SEEN, (placed.project.to_string(), speaker.to_string()))?;
             }
         }

@@ -15,11 +15,37 @@ use sayso_model::{EntryId, LedgerId, ProjectId, Seed, SessionId, SpeakerId, UtcM
 use sayso_store::{Batch, Command, Done, Refusal, Scope, StoreError, check};
 
 use crate::fault::Fault;
-use crate::rows::{self, SessionRecord, Speakers, Trust};
+use crate::rows::{self, SessionRecord, Speakers, Voices};
+
+/// What writers need not read again: rows that never change, once a commit made them last.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    voices: Voices,
+    seen: HashSet<(ProjectId, SpeakerId)>,
+}
+
+/// Speakers that are kept at most; more than that many are read anew.
+const KEPT: usize = 10_000;
+
+impl Memory {
+    /// Takes in what a batch learned, after its commit.
+    pub(crate) fn learn(&mut self, other: Self) {
+        if self.voices.len().max(self.seen.len()) > KEPT {
+            *self = Self::default();
+        }
+        self.voices.extend(other.voices);
+        self.seen.extend(other.seen);
+    }
+}
 
 /// Applies a batch. The caller owns the transaction and rolls back what a refusal leaves.
-pub(crate) fn batch(conn: &Connection, ledger: LedgerId, batch: &Batch) -> Result<Vec<Done>, Fault> {
-    let mut write = Write::new(conn, ledger, batch);
+pub(crate) fn batch(
+    conn: &Connection,
+    ledger: LedgerId,
+    memory: &Memory,
+    batch: &Batch,
+) -> Result<(Vec<Done>, Memory), Fault> {
+    let mut write = Write::new(conn, ledger, memory, batch);
     let mut done = Vec::with_capacity(batch.commands.len());
     for (index, command) in batch.commands.iter().enumerate() {
         let seed = batch.seed.child(index as u64);
@@ -28,7 +54,7 @@ pub(crate) fn batch(conn: &Connection, ledger: LedgerId, batch: &Batch) -> Resul
         done.push(applied.map_err(|fault| refused_at(index, fault))?);
     }
     write.flush()?;
-    Ok(done)
+    Ok((done, Memory { voices: write.speakers.learned(), seen: write.seen }))
 }
 
 fn refused_at(index: usize, fault: Fault) -> Fault {
@@ -46,12 +72,13 @@ struct Write<'a> {
     at: UtcMs,
     sessions: HashMap<SessionId, SessionRecord>,
     changed: BTreeSet<SessionId>,
-    speakers: Speakers,
+    speakers: Speakers<'a>,
+    memory: &'a Memory,
     seen: HashSet<(ProjectId, SpeakerId)>,
 }
 
 impl<'a> Write<'a> {
-    fn new(conn: &'a Connection, ledger: LedgerId, batch: &'a Batch) -> Self {
+    fn new(conn: &'a Connection, ledger: LedgerId, memory: &'a Memory, batch: &'a Batch) -> Self {
         Self {
             conn,
             ledger,
@@ -59,7 +86,8 @@ impl<'a> Write<'a> {
             at: batch.at,
             sessions: HashMap::new(),
             changed: BTreeSet::new(),
-            speakers: Speakers::new(Trust::Checked),
+            speakers: Speakers::after(&memory.voices),
+            memory,
             seen: HashSet::new(),
         }
     }
