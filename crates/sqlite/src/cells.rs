@@ -79,6 +79,12 @@ impl<'r> Cells<'r> {
         self.text_opt()?.ok_or_else(|| self.wrong("text"))
     }
 
+    /// A word of a closed list.
+    pub(crate) fn word<T>(&mut self, read: impl FnOnce(&str) -> Option<T>) -> Result<T, Fault> {
+        let word = self.str_opt()?.and_then(read);
+        word.ok_or_else(|| self.wrong("known word"))
+    }
+
     /// A value that has a canonical text: an id, an address, a word of a closed list.
     pub(crate) fn parse_opt<T: FromStr>(&mut self) -> Result<Option<T>, Fault> {
         match self.str_opt()? {

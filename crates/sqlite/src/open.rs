@@ -15,7 +15,7 @@ use crate::options::{Create, Durability, Options};
 use crate::tx::Tx;
 
 /// What a connection is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Role {
     Writer,
     Reader,
@@ -44,8 +44,10 @@ pub(crate) fn connect(path: &Path, options: &Options, role: Role) -> Result<Conn
     // Looks before it touches: a file of another program must stay as it is.
     version(&conn)?;
     configure(&mut conn, options)?;
-    if role == Role::Reader {
-        conn.pragma_update(None, "query_only", true)?;
+    match role {
+        // Ids are random, so appends touch the whole of their index: more of it than SQLite's 2 MB is worth keeping.
+        Role::Writer => conn.pragma_update(None, "cache_size", -8_000)?,
+        Role::Reader => conn.pragma_update(None, "query_only", true)?,
     }
     Ok(conn)
 }

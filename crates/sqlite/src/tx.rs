@@ -35,7 +35,7 @@ impl Drop for Tx<'_> {
     fn drop(&mut self) {
         if !self.conn.is_autocommit() {
             // Nothing more can be done where rolling back fails: SQLite then does it when the file is opened again.
-            let _ = self.conn.execute_batch("ROLLBACK");
+            let _ = run(self.conn, "ROLLBACK", []);
         }
     }
 }

@@ -92,15 +92,15 @@ pub(crate) fn load(
     speakers: &mut Speakers<'_>,
 ) -> Result<Vec<Loaded>, Fault> {
     let raw = raw_entries(conn, selection, params)?;
-    let any = |kind: &str| raw.iter().any(|r| r.kind == kind);
+    let any = |kind: Kind| raw.iter().any(|r| r.kind == kind);
     let mut children = Children::default();
-    if any("forward") {
+    if any(Kind::Forward) {
         children.quotes = child::quotes(conn, selection, params, speakers)?;
     }
-    if any("compaction") {
+    if any(Kind::Compaction) {
         children.compactions = child::compactions(conn, selection, params)?;
     }
-    if any("mark") {
+    if any(Kind::Mark) {
         children.marks = child::marks(conn, selection, params)?;
     }
     raw.into_iter().map(|r| r.assemble(conn, &mut children, speakers)).collect()
@@ -123,6 +123,27 @@ struct Children {
     marks: HashMap<i64, Mark>,
 }
 
+/// What an entry's row says it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Turn,
+    Forward,
+    Compaction,
+    Mark,
+}
+
+impl Kind {
+    fn read(word: &str) -> Option<Self> {
+        match word {
+            "turn" => Some(Self::Turn),
+            "forward" => Some(Self::Forward),
+            "compaction" => Some(Self::Compaction),
+            "mark" => Some(Self::Mark),
+            _ => None,
+        }
+    }
+}
+
 /// An entry's row with its parts.
 struct Raw {
     no: i64,
@@ -130,7 +151,7 @@ struct Raw {
     project: ProjectId,
     session: SessionId,
     seq: u64,
-    kind: String,
+    kind: Kind,
     recorded_at: UtcMs,
     hash: Digest,
     speaker: Option<SpeakerId>,
@@ -164,7 +185,7 @@ impl Raw {
             project: c.parse()?,
             session: c.parse()?,
             seq: c.number()?,
-            kind: c.text()?,
+            kind: c.word(Kind::read)?,
             recorded_at: UtcMs(c.int()?),
             hash: c.digest()?,
             speaker: c.parse_opt()?,
@@ -184,11 +205,10 @@ impl Raw {
         let (no, id, project, session) = (self.no, self.id, self.project, self.session);
         let (seq, recorded_at, hash) = (self.seq, self.recorded_at, self.hash);
         let mut body = Assembly { conn, speakers, commitments: Vec::new(), flaws: Vec::new(), state: None };
-        let kind = self.kind.clone();
-        let built = match kind.as_str() {
-            "compaction" => body.compaction(self, children.compactions.remove(&no))?,
-            "mark" => body.mark(children.marks.remove(&no)),
-            _ => body.turn(self, children.quotes.remove(&no))?,
+        let built = match self.kind {
+            Kind::Compaction => body.compaction(self, children.compactions.remove(&no))?,
+            Kind::Mark => body.mark(children.marks.remove(&no)),
+            Kind::Turn | Kind::Forward => body.turn(self, children.quotes.remove(&no))?,
         };
         let Assembly { commitments, flaws, state, .. } = body;
         let entry = Entry { id, project, session, seq, recorded_at, hash, body: built };
@@ -213,7 +233,7 @@ impl Assembly<'_, '_> {
 
     fn turn(&mut self, raw: Raw, quote: Option<QuoteRow>) -> Result<EntryBody, Fault> {
         let speaker = self.speaker(raw.speaker)?;
-        let forward = raw.kind == "forward";
+        let forward = raw.kind == Kind::Forward;
         let parts = raw.parts.into_iter().enumerate();
         let parts = parts.map(|(place, row)| self.part(place, row)).collect::<Result<_, _>>()?;
         if forward && quote.is_none() {

@@ -30,7 +30,7 @@ impl OutputRecord {
             project: c.parse()?,
             session: c.parse()?,
             tool: c.text()?,
-            state: word(&c.text()?, OutputState::parse)?,
+            state: c.word(OutputState::parse)?,
             exit: c.number_opt()?,
             recorded_at: UtcMs(c.int()?),
             streams: Vec::new(),
@@ -39,15 +39,11 @@ impl OutputRecord {
     }
 }
 
-fn word<T>(text: &str, parse: fn(&str) -> Option<T>) -> Result<T, Fault> {
-    parse(text).ok_or_else(|| Fault::Damaged(format!("{text:?} stands in the row of an output")))
-}
-
 /// An output as it stands there.
 pub(crate) fn record(conn: &Connection, id: OutputId) -> Result<Option<OutputRecord>, Fault> {
     let Some(mut record) = one(conn, OUTPUT, [id.to_string()], OutputRecord::read)? else { return Ok(None) };
     record.output.streams = all(conn, STREAMS, [id.to_string()], |c| {
-        let kind = word(&c.text()?, StreamKind::parse)?;
+        let kind = c.word(StreamKind::parse)?;
         Ok(OutputStream { kind, blob: Blob { hash: c.digest()?, bytes: c.number()? } })
     })?;
     Ok(Some(record))

@@ -14,10 +14,32 @@ pub(crate) struct PartRow {
     pub(crate) text: Sealed,
 }
 
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Text,
+    Reasoning,
+    ToolCall,
+    ToolResult,
+    Attachment,
+}
+
+impl Kind {
+    fn read(word: &str) -> Option<Self> {
+        match word {
+            "text" => Some(Self::Text),
+            "reasoning" => Some(Self::Reasoning),
+            "tool_call" => Some(Self::ToolCall),
+            "tool_result" => Some(Self::ToolResult),
+            "attachment" => Some(Self::Attachment),
+            _ => None,
+        }
+    }
+}
+
 /// What a part is, without its speaker and text.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    kind: String,
+    kind: Kind,
     seal: Option<String>,
     call_id: Option<String>,
     tool: Option<String>,
@@ -40,7 +62,7 @@ impl PartRow {
         let Some(no) = c.int_opt()? else { return Ok(None) };
         let speaker = c.parse_opt()?;
         let shape = Shape {
-            kind: c.text()?,
+            kind: c.word(Kind::read)?,
             seal: c.text_opt()?,
             call_id: c.text_opt()?,
             tool: c.text_opt()?,
@@ -55,27 +77,26 @@ impl PartRow {
 impl Shape {
     /// The body with this text; `None` where the columns do not go together.
     pub(crate) fn into_body(self, text: String) -> Option<PartBody> {
-        match self.kind.as_str() {
-            "text" => Some(PartBody::Text(text)),
-            "reasoning" => Some(PartBody::Reasoning(self.seal?.parse().ok()?, text)),
-            "tool_call" => Some(PartBody::ToolCall(ToolCall {
+        match self.kind {
+            Kind::Text => Some(PartBody::Text(text)),
+            Kind::Reasoning => Some(PartBody::Reasoning(self.seal?.parse().ok()?, text)),
+            Kind::ToolCall => Some(PartBody::ToolCall(ToolCall {
                 call_id: self.call_id?,
                 tool: self.tool?,
                 arguments: text,
             })),
-            "tool_result" => Some(PartBody::ToolResult(ToolResult {
+            Kind::ToolResult => Some(PartBody::ToolResult(ToolResult {
                 call_id: self.call_id?,
                 tool: self.tool?,
                 outcome: self.outcome?.parse().ok()?,
                 text,
                 output: self.output,
             })),
-            "attachment" => Some(PartBody::Attachment(Attachment {
+            Kind::Attachment => Some(PartBody::Attachment(Attachment {
                 media_type: self.media_type?,
                 name: text,
                 output: self.output,
             })),
-            _ => None,
         }
     }
 }
