@@ -54,6 +54,11 @@ fn entry_cases() -> Vec<Case> {
             here(2),
             "the text of part 0",
         ),
+        case(
+            format!("UPDATE part SET text = NULL, salt = NULL WHERE {second}"),
+            here(2),
+            "the text of part 0",
+        ),
         case(format!("UPDATE part SET speaker = '{AGENT}' WHERE {second}"), here(2), "hash"),
         case(format!("UPDATE part SET kind = 'reasoning', seal = 'open' WHERE {second}"), here(2), "hash"),
         case(format!("UPDATE part SET kind = 'reasoning' WHERE {second}"), here(2), "no known kind"),

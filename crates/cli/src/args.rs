@@ -16,7 +16,7 @@ use sayso::{SpeakerKind, SpeakerRef, What};
     after_help = "A SESSION or PROJECT is a name, an address (sayso://…), or 6 or more characters from the end of its \
                   id; a session may also be PROJECT/SESSION. An ADDRESS is an address, an id, or 6 or more characters \
                   from its end.\n\nExit codes: 0 done; 1 it could not be done, and the message says what to do next; \
-                  2 the arguments are wrong; 3 `verify` found problems. Results go to standard output, everything else \
+                  2 the arguments are wrong; 3 `verify` or `doctor` found problems. Results go to standard output, everything else \
                   to standard error."
 )]
 pub(crate) struct Cli {
@@ -75,7 +75,7 @@ pub(crate) enum Command {
     Doctor,
     /// Answer a hook of an agent program; never fails and never stops the agent
     Hook(Hook),
-    /// See it work on a throwaway ledger
+    /// See it work on a throwaway ledger, whatever --ledger says
     Demo(Demo),
     /// Print the completions of a shell
     Completions {
@@ -185,7 +185,7 @@ pub(crate) struct Forward {
     /// An idempotency key
     #[arg(long)]
     pub(crate) key: Option<String>,
-    /// Who forwards [default: the owner, named by SAYSO_OWNER or the login name]
+    /// Who forwards [default: the owner, named by SAYSO_OWNER, else the login name]
     #[arg(long, value_name = "KIND[:NAME]", value_parser = speaker)]
     pub(crate) by: Option<SpeakerRef>,
     /// Leave out the titles of the project and session it comes from

@@ -27,8 +27,8 @@ pub(crate) enum Failure {
     /// Nobody reads standard output any more: not a failure.
     #[error("standard output was closed")]
     BrokenPipe,
-    /// `verify` found problems and has printed them.
-    #[error("the ledger has problems")]
+    /// `verify` or `doctor` found problems and has printed them.
+    #[error("there are problems")]
     Problems,
 }
 

@@ -28,23 +28,38 @@ pub(crate) fn ledger(global: &Global) -> Result<Ledger, Failure> {
     Ok(Ledger::open(&path(global)?, &Options::default())?)
 }
 
-/// A reader of the ledger with the scope that was asked for.
+/// Whether a missing ledger is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// It is: something will be written.
+    Make,
+    /// It is an error: a mistyped name must not look like an empty ledger.
+    Refuse,
+}
+
+/// A reader of a ledger that is there, with the scope that was asked for.
 pub(crate) fn reader(global: &Global) -> Result<Reader, Failure> {
-    let ledger = ledger(global)?;
-    if global.scope.is_empty() {
-        return Ok(ledger.reader(Scope::All));
-    }
+    reader_of(global, Missing::Refuse)
+}
+
+/// A reader of the ledger with the scope that was asked for.
+pub(crate) fn reader_of(global: &Global, missing: Missing) -> Result<Reader, Failure> {
+    let options = Options { create: missing == Missing::Make, ..Options::default() };
+    let ledger = Ledger::open(&path(global)?, &options)?;
     let all = ledger.reader(Scope::All);
+    if global.scope.is_empty() {
+        return Ok(all);
+    }
     let projects = global.scope.iter().map(|given| Ok(all.find_project(given)?.id));
     let scope = Scope::Projects(projects.collect::<Result<_, Failure>>()?);
     Ok(ledger.reader(scope))
 }
 
-/// The person whose words are instructions here: named by `SAYSO_OWNER`, else by the login name.
+/// The person whose words are instructions here: named by `SAYSO_OWNER`, else by the login name, else `owner`.
 pub(crate) fn owner() -> SpeakerRef {
     let variables = ["SAYSO_OWNER", "USER", "LOGNAME", "USERNAME"];
     let names = variables.iter().filter_map(|v| std::env::var(v).ok());
-    let name = names.into_iter().find(|n| !n.is_empty()).unwrap_or_default();
+    let name = names.into_iter().find(|n| !n.is_empty()).unwrap_or_else(|| "owner".to_owned());
     SpeakerRef::new(SpeakerKind::Owner, name)
 }
 

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-/// Why a file was not imported, or only up to its last committed batch.
+/// Why a file was not imported, or only up to its last committed batch. Messages say "it" for the file: whoever prints one
+/// names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The file cannot be read.
-    #[error("{} cannot be read: check that it is there and may be read", path.display())]
+    #[error("it cannot be read: check that it is there and may be read")]
     Read {
         /// The file.
         path: PathBuf,
@@ -15,7 +16,7 @@ pub enum ImportError {
         cause: std::io::Error,
     },
     /// The file holds no complete record.
-    #[error("{} holds no complete record yet{}: import it again once it has grown", path.display(), hint)]
+    #[error("it holds no complete record yet{hint}: import it again once it has grown")]
     NoRecord {
         /// The file.
         path: PathBuf,
@@ -24,9 +25,8 @@ pub enum ImportError {
     },
     /// The first record belongs to no format that is read.
     #[error(
-        "{} starts with {found}; what is read: Codex rollouts (their first record is a session_meta, or an id with \
-         instructions or git) and pi sessions (their first record has the type \"session\")",
-        path.display()
+        "it starts with {found}; what is read: Codex rollouts (their first record is a session_meta, or an id with \
+         instructions or git) and pi sessions (their first record has the type \"session\")"
     )]
     Unrecognised {
         /// The file.
@@ -35,13 +35,15 @@ pub enum ImportError {
         found: String,
     },
     /// The first record names no session.
-    #[error("{} names no session in its first record, so its turns would have no place", path.display())]
+    #[error(
+        "its first record names no session, so its turns would have no place: check where the file comes from"
+    )]
     NoSession {
         /// The file.
         path: PathBuf,
     },
     /// The ledger refused or could not be read.
-    #[error("the ledger did not take the turns of {}; what was written before stays", path.display())]
+    #[error("the ledger did not take its turns; what was written before stays")]
     Ledger {
         /// The file.
         path: PathBuf,

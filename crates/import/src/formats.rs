@@ -70,7 +70,7 @@ pub fn sniff(first: &[u8]) -> Option<Format> {
 
 /// What a first record is, in words, for people whose file was refused.
 pub(crate) fn describe(first: &Value) -> String {
-    let Some(map) = object(first) else { return "a JSON value that is no object".to_owned() };
+    let Some(map) = object(first) else { return "something that is no record (a JSON object)".to_owned() };
     let short = |text: &str| text.chars().take(40).collect::<String>();
     let keys: Vec<String> = map.keys().take(6).map(|k| short(k)).collect();
     let keys = if keys.is_empty() { "no keys".to_owned() } else { format!("the keys {}", keys.join(", ")) };

@@ -82,6 +82,10 @@ impl Importer {
         progress: &mut dyn FnMut(u64),
     ) -> Result<FileReport, ImportError> {
         let read = |cause| ImportError::Read { path: path.to_owned(), cause };
+        // Reading a pipe or a device may never end.
+        if !std::fs::metadata(path).map_err(read)?.is_file() {
+            return Err(read(std::io::Error::other("it is no regular file")));
+        }
         let file = File::open(path).map_err(read)?;
         let mut records = Records::new(BufReader::with_capacity(BUFFER, file));
         let first = match records.next() {

@@ -2,7 +2,7 @@
 
 use sayso::store::{Alias, Session};
 use sayso::{Error, Ledger, Scope};
-use sayso_model::limits::NAME_BYTES;
+use sayso_model::limits::NAME_LENGTH;
 use sayso_model::{SessionKind, text};
 
 use crate::formats::Format;
@@ -64,11 +64,7 @@ fn folder(path: &str) -> &str {
 
 /// The longest start that fits a name.
 pub(crate) fn within(name: &str) -> &str {
-    let mut end = name.len().min(NAME_BYTES);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    name.get(..end).unwrap_or_default()
+    name.get(..text::cut(name, NAME_LENGTH).bytes).unwrap_or_default()
 }
 
 /// A title of a first line.

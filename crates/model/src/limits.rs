@@ -10,8 +10,12 @@ pub const FORWARD_TURNS: usize = 50;
 pub const QUOTE_HOPS: usize = 16;
 /// Characters of a name or title shown in a rendering at most.
 pub const NAME_CHARS: usize = 200;
-/// Bytes of a project's, session's or speaker's name at most.
-pub const NAME_BYTES: usize = 1_024;
+/// Characters of a project's, session's or speaker's name at most, as stored.
+pub const NAME_LENGTH: usize = 1_000;
+/// Characters of a path or another alias at most (a path of Linux has at most 4,096 bytes).
+pub const ALIAS_LENGTH: usize = 4_096;
+/// Characters of the note beside a forward at most; longer words are a turn of their own.
+pub const NOTE_CHARS: usize = 12_000;
 /// Bytes of an idempotency key at most.
 pub const KEY_BYTES: usize = 512;
 /// Parts of one turn at most.

@@ -11,7 +11,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Nothing has this name, address or id within the scope.
-    #[error("there is no {what} {given:?}{}", near_names(near))]
+    #[error("there is no {what} {given:?}{}", next(what, near))]
     Unknown {
         /// What was looked for: project, session, turn, output.
         what: &'static str,
@@ -21,7 +21,7 @@ pub enum Error {
         near: Vec<String>,
     },
     /// Several things have this name or this end of an id.
-    #[error("{given:?} names several {what}s: {}; use an address", candidates.join(", "))]
+    #[error("{given:?} names several {what}s: {}; use {}an address", candidates.join(", "), if *what == "session" { "PROJECT/SESSION or " } else { "" })]
     Ambiguous {
         /// What was looked for.
         what: &'static str,
@@ -31,7 +31,7 @@ pub enum Error {
         candidates: Vec<String>,
     },
     /// An address of something else.
-    #[error("{given} is the address of a {found}, a {what} is needed here")]
+    #[error("{given} is the address of a {found}: give the name or address of a {what}")]
     WrongKind {
         /// What was needed.
         what: &'static str,
@@ -113,9 +113,13 @@ impl Error {
     }
 }
 
-fn near_names(near: &[String]) -> String {
-    match near {
-        [] => ": see `sayso projects` and `sayso sessions`".to_owned(),
-        names => format!("; near to it: {}", names.join(", ")),
+/// The nearest names, or where to look for the right one.
+fn next(what: &str, near: &[String]) -> String {
+    match (near, what) {
+        ([], "project") => ": see `sayso projects`".to_owned(),
+        ([], "session") => ": see `sayso sessions`".to_owned(),
+        ([], "output") => ": see the outputs in `sayso show ADDRESS --json`".to_owned(),
+        ([], _) => ": see `sayso sessions`, then `sayso show SESSION`".to_owned(),
+        (names, _) => format!("; near to it: {}", names.join(", ")),
     }
 }

@@ -1,6 +1,6 @@
 //! Reading within a scope.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use sayso_model::{
@@ -209,30 +209,31 @@ impl Reader {
     /// Storage errors that keep it from looking; a narrower scope.
     pub fn verify(&self, against: &BTreeMap<SessionId, HeadKept>) -> Result<Report, Error> {
         let mut report = self.ledger.store.verify(&self.scope)?;
+        let there: BTreeSet<SessionId> = report.heads.iter().map(|h| h.session).collect();
         for (session, kept) in against {
-            if let Some(what) = self.differs(*session, *kept)? {
-                let (session, seq) = (Some(*session), Some(kept.seq));
-                report.problems.push(Problem { session, seq, entry: None, what });
-            }
+            let differs = match there.contains(session) {
+                true => self.differs(*session, *kept),
+                false => Some("the session of a kept head is gone".to_owned()),
+            };
+            let (session, seq) = (Some(*session), Some(kept.seq));
+            report.problems.extend(differs.map(|what| Problem { session, seq, entry: None, what }));
         }
         Ok(report)
     }
 
-    fn differs(&self, session: SessionId, kept: HeadKept) -> Result<Option<String>, Error> {
-        if self.session(session)?.is_none() {
-            return Ok(Some("the session of a kept head is gone".to_owned()));
-        }
-        let now = self.ledger.store.hash_at(&self.scope, session, kept.seq)?;
-        Ok(match now {
-            Some(hash) if hash == kept.hash => None,
+    /// How a session differs from its kept head. That it cannot be read is a difference too: the report must stand.
+    fn differs(&self, session: SessionId, kept: HeadKept) -> Option<String> {
+        match self.ledger.store.hash_at(&self.scope, session, kept.seq) {
+            Ok(Some(hash)) if hash == kept.hash => None,
             // A session's beginning is not kept apart once it has entries; its first entry's chain was checked against it.
-            None if kept.seq == 0 => None,
-            None => Some(format!("the session ends before entry {} of the kept head", kept.seq)),
-            Some(_) => Some(format!(
+            Ok(None) if kept.seq == 0 => None,
+            Ok(None) => Some(format!("the session ends before entry {} of the kept head", kept.seq)),
+            Ok(Some(_)) => Some(format!(
                 "the session was rewritten: entry {} has another hash than the kept head",
                 kept.seq
             )),
-        })
+            Err(error) => Some(format!("the session cannot be compared with its kept head: {error}")),
+        }
     }
 }
 

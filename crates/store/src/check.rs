@@ -1,7 +1,10 @@
 //! The shape of a command's values: what can be refused without looking into a ledger. Every backend calls this first.
 
 use sayso_model::MarkKind;
-use sayso_model::limits::{FORWARD_TURNS, KEY_BYTES, NAME_BYTES, TURN_BYTES, TURN_PARTS};
+use sayso_model::limits::{
+    ALIAS_LENGTH, FORWARD_TURNS, KEY_BYTES, NAME_LENGTH, NOTE_CHARS, TURN_BYTES, TURN_PARTS,
+};
+use sayso_model::text;
 
 use crate::command::{Alias, AppendTurn, Command, Compact, Forward, MarkEntry, StoreOutput};
 use crate::error::Refusal;
@@ -19,11 +22,11 @@ pub fn command(command: &Command) -> Result<(), Refusal> {
         }
         Command::AddAlias(_, a) => alias(a),
         Command::CreateSession(c) => {
-            bytes("a session's title", &c.title, NAME_BYTES)?;
-            bytes("a channel", c.channel.as_deref().unwrap_or_default(), NAME_BYTES)?;
+            chars("a session's title", &c.title, NAME_LENGTH)?;
+            chars("a channel", c.channel.as_deref().unwrap_or_default(), NAME_LENGTH)?;
             c.alias.as_ref().map_or(Ok(()), alias)
         }
-        Command::CreateSpeaker(c) => bytes("a speaker's name", &c.name, NAME_BYTES),
+        Command::CreateSpeaker(c) => chars("a speaker's name", &c.name, NAME_LENGTH),
         Command::AppendTurn(c) => turn(c),
         Command::Forward(c) => forward(c),
         Command::Compact(c) => compact(c),
@@ -33,12 +36,17 @@ pub fn command(command: &Command) -> Result<(), Refusal> {
 }
 
 fn bytes(what: &'static str, value: &str, limit: usize) -> Result<(), Refusal> {
-    size(what, value.len(), limit)
+    size(what, "bytes", value.len(), limit)
 }
 
-fn size(what: &'static str, found: usize, limit: usize) -> Result<(), Refusal> {
+fn chars(what: &'static str, value: &str, limit: usize) -> Result<(), Refusal> {
+    // No text has more characters than bytes.
+    if value.len() <= limit { Ok(()) } else { size(what, "characters", text::chars(value), limit) }
+}
+
+fn size(what: &'static str, unit: &'static str, found: usize, limit: usize) -> Result<(), Refusal> {
     if found > limit {
-        return Err(Refusal::TooLarge { what, found, limit });
+        return Err(Refusal::TooLarge { what, unit, found, limit });
     }
     Ok(())
 }
@@ -47,7 +55,7 @@ fn name(what: &'static str, value: &str) -> Result<(), Refusal> {
     if value.is_empty() {
         return Err(Refusal::Missing { what });
     }
-    bytes(what, value, NAME_BYTES)
+    chars(what, value, NAME_LENGTH)
 }
 
 fn alias(alias: &Alias) -> Result<(), Refusal> {
@@ -55,8 +63,7 @@ fn alias(alias: &Alias) -> Result<(), Refusal> {
     if alias.value.is_empty() {
         return Err(Refusal::Missing { what: "an alias" });
     }
-    // Paths may be long: 4,096 bytes on Linux.
-    bytes("an alias", &alias.value, 4 * NAME_BYTES)
+    chars("an alias", &alias.value, ALIAS_LENGTH)
 }
 
 fn key(key: Option<&String>) -> Result<(), Refusal> {
@@ -72,9 +79,9 @@ fn turn(turn: &AppendTurn) -> Result<(), Refusal> {
     if turn.parts.is_empty() {
         return Err(Refusal::Missing { what: "the turn's list of parts" });
     }
-    size("the turn's list of parts", turn.parts.len(), TURN_PARTS)?;
+    size("the turn's list", "parts", turn.parts.len(), TURN_PARTS)?;
     let total = turn.parts.iter().map(|p| p.body.text().len()).sum();
-    size("the turn's text, in bytes,", total, TURN_BYTES)
+    size("the turn's text", "bytes", total, TURN_BYTES)
 }
 
 fn forward(forward: &Forward) -> Result<(), Refusal> {
@@ -82,17 +89,17 @@ fn forward(forward: &Forward) -> Result<(), Refusal> {
     if forward.items.is_empty() {
         return Err(Refusal::Missing { what: "the list of turns to forward" });
     }
-    size("the list of turns to forward", forward.items.len(), FORWARD_TURNS)?;
-    bytes("the note, in bytes,", forward.note.as_deref().unwrap_or_default(), TURN_BYTES)
+    size("the list to forward", "turns", forward.items.len(), FORWARD_TURNS)?;
+    chars("the note", forward.note.as_deref().unwrap_or_default(), NOTE_CHARS)
 }
 
 fn compact(compact: &Compact) -> Result<(), Refusal> {
     key(compact.key.as_ref())?;
-    bytes("the summary, in bytes,", &compact.summary, TURN_BYTES)
+    bytes("the summary", &compact.summary, TURN_BYTES)
 }
 
 fn mark(mark: &MarkEntry) -> Result<(), Refusal> {
-    bytes("a route", &mark.route, NAME_BYTES)?;
+    chars("a route", &mark.route, NAME_LENGTH)?;
     let of_entry = matches!(mark.kind, MarkKind::Offered | MarkKind::InContext);
     match (of_entry, mark.of) {
         (true, None) => Err(Refusal::Contradiction("this mark belongs to an entry: name it")),
@@ -102,7 +109,7 @@ fn mark(mark: &MarkEntry) -> Result<(), Refusal> {
 }
 
 fn output(output: &StoreOutput) -> Result<(), Refusal> {
-    bytes("a tool's name", &output.tool, NAME_BYTES)?;
+    chars("a tool's name", &output.tool, NAME_LENGTH)?;
     let kinds: std::collections::BTreeSet<_> = output.streams.iter().map(|s| s.kind).collect();
     match output.streams.len() {
         0 => Err(Refusal::Missing { what: "the output's list of streams" }),

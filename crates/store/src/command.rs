@@ -163,6 +163,17 @@ impl Forward {
         }
     }
 
+    /// The keys that only another number of items under the same key has: one turn has `KEY`, several have `KEY/0` and so
+    /// on. Finding anything there is a conflict.
+    #[must_use]
+    pub fn other_keys(&self) -> Vec<Key> {
+        match &self.key {
+            Some(key) if self.items.len() == 1 => vec![format!("{key}/0")],
+            Some(key) => vec![key.clone(), format!("{key}/{}", self.items.len())],
+            None => Vec::new(),
+        }
+    }
+
     /// The note of one item: the last has it.
     #[must_use]
     pub fn item_note(&self, index: usize) -> Option<&str> {

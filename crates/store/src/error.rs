@@ -35,7 +35,7 @@ pub enum StoreError {
         cause: Cause,
     },
     /// There is no file, and none was to be made.
-    #[error("there is no ledger at {}: write something first, or choose another with --ledger", path.display())]
+    #[error("there is no ledger at {}: `sayso import` or `sayso append` makes one, or choose another with --ledger", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
@@ -194,10 +194,12 @@ pub enum Refusal {
         last: u64,
     },
     /// A value has a wrong shape.
-    #[error("{what} has {found}, the limit is {limit}: make it smaller")]
+    #[error("{what} has {found} {unit}, at most {limit} are possible: make it shorter")]
     TooLarge {
         /// Which value.
         what: &'static str,
+        /// What is counted.
+        unit: &'static str,
         /// Its size.
         found: usize,
         /// The bound.

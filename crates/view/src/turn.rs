@@ -301,7 +301,7 @@ mod tests {
             (&value["kind"], &value["seq"], &value["quote"]),
             (&json!("turn"), &json!(3), &Value::Null)
         );
-        assert_eq!(value["said_at"], "2026-12-01T09:15:00+09:00");
+        assert_eq!(value["said_at"], "2026-12-01T09:15:00.000+09:00");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Batches of random commands over ids, names and keys that were used before, so that they meet and collide.
 
-use sayso_model::limits::{FORWARD_TURNS, KEY_BYTES, NAME_BYTES};
+use sayso_model::limits::{FORWARD_TURNS, KEY_BYTES, NAME_LENGTH};
 use sayso_model::{
     Attachment, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, SaidAt, Seal, Seed, SessionId,
     SessionKind, Span, SpeakerId, SpeakerKind, Titles, ToolCall, ToolResult, UtcMs, What,
@@ -377,7 +377,7 @@ fn text(r: &mut Random) -> String {
 
 pub(crate) fn name(r: &mut Random) -> String {
     match r.below(60) {
-        0 => "n".repeat(NAME_BYTES + 1),
+        0 => "n".repeat(NAME_LENGTH + 1),
         1 => format!("name {}", r.below(1000)),
         _ => (*r.pick(NAMES)).to_owned(),
     }

@@ -77,6 +77,9 @@ fn import() {
         "\n"
     );
     std::fs::write(home.path("pi.jsonl"), pi).unwrap();
+    // Refused in a folder, the others go on; named and refused, that is a failure.
+    assert_eq!(home.run(&["import", "pi.jsonl", "notes.jsonl", "--json"]).code, Some(1));
+    std::fs::remove_file(home.ledger()).unwrap();
     let done = home.run(&["import", ".", "--json"]).lines().pop().unwrap();
     let expected =
         ["files", "records", "turns_added", "turns_known", "skipped", "unknown", "refused", "repairs"];
@@ -114,6 +117,34 @@ fn verify_and_heads() {
     let foreign = other.run(&["verify", "--against", home.path("heads.json").to_str().unwrap()]);
     assert_eq!(foreign.code, Some(1));
     assert!(foreign.stderr.contains("belongs to ledger"), "{}", foreign.stderr);
+}
+
+#[test]
+fn a_damaged_ledger_is_reported_against_heads_too() {
+    let home = Home::new();
+    home.says("Acme/Plan", "agent:Rocky", "The plan stands.");
+    std::fs::write(home.path("heads.json"), home.run(&["verify", "--json"]).stdout).unwrap();
+    let connection = rusqlite::Connection::open(home.ledger()).unwrap();
+    connection.execute_batch("UPDATE session SET turns = turns + 1").unwrap();
+    drop(connection);
+    let ran = home.run(&["verify", "--against", "heads.json", "--json"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert!(!report["problems"].as_array().unwrap().is_empty());
+    // A list without heads would compare nothing.
+    std::fs::write(home.path("empty.json"), "{\"heads\":{}}").unwrap();
+    assert_eq!(home.run(&["verify", "--against", "empty.json"]).code, Some(1));
+}
+
+#[test]
+fn reading_makes_no_ledger() {
+    let home = Home::new();
+    for args in [vec!["projects"], vec!["sessions"], vec!["verify"], vec!["inbox"], vec!["show", "x"]] {
+        let ran = home.run(&args);
+        assert_eq!(ran.code, Some(1), "{args:?}");
+        assert!(!home.ledger().exists(), "{args:?}");
+    }
+    home.check("bad_missing_ledger", &["verify"], &home.run(&["verify"]));
 }
 
 #[test]

@@ -28,7 +28,11 @@ fn context_of(ran: &Ran) -> Option<String> {
 }
 
 fn failures(home: &Home) -> Vec<Value> {
-    home.run(&["doctor", "--json"]).lines().into_iter().filter(|l| l.get("event").is_some()).collect()
+    let doctor = home.run(&["doctor", "--json"]);
+    let lines = doctor.text().lines().map(|l| serde_json::from_str(l).unwrap()).collect::<Vec<Value>>();
+    let failures: Vec<Value> = lines.into_iter().filter(|l| l.get("event").is_some()).collect();
+    assert!(failures.is_empty() || doctor.code == Some(3), "trouble is an exit code too");
+    failures
 }
 
 /// A live session with one forward that waits for it; the forward's address.
@@ -145,4 +149,50 @@ fn a_ledger_that_cannot_be_used_stops_nothing() {
         assert_eq!(failure["event"], "UserPromptSubmit", "{broken}");
         assert!(!failure["reason"].as_str().unwrap().is_empty());
     }
+}
+
+#[test]
+fn of_hooks_that_run_at_once_one_offers() {
+    let (home, _) = waiting();
+    let home = &home;
+    let answers = std::thread::scope(|scope| {
+        let hooks: Vec<_> = (0..6).map(|_| scope.spawn(|| hook(home, "UserPromptSubmit", None))).collect();
+        hooks.into_iter().map(|h| h.join().unwrap()).collect::<Vec<Ran>>()
+    });
+    assert_eq!(answers.iter().filter(|a| context_of(a).is_some()).count(), 1);
+    assert_eq!(failures(home), Vec::<Value>::new());
+}
+
+#[test]
+fn an_answer_is_bounded_and_the_rest_waits_for_the_next_prompt() {
+    let (home, _) = waiting();
+    let long = "가".repeat(4_000);
+    let note = "나".repeat(12_000);
+    for _ in 0..3 {
+        let source = home.says("Acme/Plan", "agent:Rocky", &long);
+        let args = ["forward", &source, "--to", "lantern/codex abcdef", "--note", &note];
+        assert_eq!(home.run(&args).code, Some(0));
+    }
+    let mut markers = 0;
+    for prompt in 0.. {
+        let Some(context) = context_of(&hook(&home, "UserPromptSubmit", None)) else { break };
+        assert!(context.len() <= 80_000, "prompt {prompt}: {}", context.len());
+        markers += context.matches("</quote id=").count();
+    }
+    assert_eq!(markers, 4);
+    let source = home.says("Acme/Plan", "agent:Rocky", "x");
+    let too_long = "나".repeat(12_001);
+    let ran = home.run(&["forward", &source, "--to", "lantern/codex abcdef", "--note", &too_long]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("the note has 12001 characters, at most 12000"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_doctor_that_could_not_know_says_so() {
+    let home = Home::new();
+    std::fs::write(home.path("state"), "a file where the folder should be").unwrap();
+    let mut command = home.command();
+    let ran = super::run(command.env("SAYSO_STATE", home.path("state")).args(["doctor"]), b"");
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.text().contains("TROUBLE hook records"), "{}", ran.text());
 }

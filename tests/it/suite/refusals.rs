@@ -95,9 +95,19 @@ fn several_at_once_are_one_batch_with_the_note_on_the_last() {
     assert_eq!(shown, expected);
     assert_eq!(world.try_forward(request.clone()).unwrap(), entries);
     // A part of what was written under the key is another content.
-    request.turns.push(request.turns[0]);
-    assert!(matches!(refusal(&world.try_forward(request).unwrap_err()), Refusal::Conflict { .. }));
+    let whole = request.turns.clone();
+    for other in [vec![whole[0]], whole[..2].to_vec(), whole.iter().chain(&whole[..1]).copied().collect()] {
+        (request.turns, request.note) = (other, None);
+        let error = world.try_forward(request.clone()).unwrap_err();
+        assert!(matches!(refusal(&error), Refusal::Conflict { .. }), "{error}");
+    }
     assert_eq!(world.all().find_session("Beta/Build").unwrap().turns, 3);
+    // And one turn under a key is not the first of several.
+    let mut single = world.request(&sources[0], "Beta/Build");
+    single.key = Some("S".into());
+    world.forward_with(single.clone());
+    single.turns = whole;
+    assert!(matches!(refusal(&world.try_forward(single).unwrap_err()), Refusal::Conflict { .. }));
 }
 
 #[test]

@@ -21,7 +21,12 @@ pub(crate) fn run(args: &Append, global: &Global, out: &mut Out<'_>) -> Result<(
     if text.is_empty() {
         return Err(Failure::request("there is no text on standard input: pipe the turn's text in"));
     }
-    let reader = open::reader(global)?;
+    for (option, value) in [("--project", &args.project), ("--session", &args.session)] {
+        if value.is_empty() {
+            return Err(Failure::request(format!("{option} is empty: give a name")));
+        }
+    }
+    let reader = open::reader_of(global, open::Missing::Make)?;
     let reply_to = args.reply_to.as_deref().map(|a| reader.find_turn(a)).transpose()?;
     let turn = NewTurn {
         speaker: args.speaker.clone(),

@@ -16,9 +16,10 @@ struct Check {
 }
 
 pub(crate) fn run(global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
-    for check in checks(global) {
+    let checks = checks(global);
+    for check in &checks {
         let mark = if check.ok { "ok     " } else { "TROUBLE" };
-        out.either(&check, || format!("{mark} {}: {}", check.check, check.detail))?;
+        out.either(check, || format!("{mark} {}: {}", check.check, check.detail))?;
     }
     let records = record::read();
     for record in &records {
@@ -27,7 +28,7 @@ pub(crate) fn run(global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
     if records.is_empty() && !out.json() {
         out.line("ok      hooks: no failure on record")?;
     }
-    Ok(())
+    if checks.iter().all(|c| c.ok) && records.is_empty() { Ok(()) } else { Err(Failure::Problems) }
 }
 
 fn line(record: &Record) -> String {
@@ -45,13 +46,29 @@ fn checks(global: &Global) -> Vec<Check> {
         }
     };
     checks.push(ledger(global, &path));
-    if let Some(path) = record::path() {
-        checks.push(Check { check: "hook records", ok: true, detail: path.display().to_string() });
-    }
+    checks.push(records());
     checks
 }
 
-/// The doctor looks and changes nothing: a missing ledger stays missing.
+/// A failed hook that can leave no record would be silent, which is worse than the failure.
+fn records() -> Check {
+    let check = |ok, detail| Check { check: "hook records", ok, detail };
+    let Some(path) = record::path() else {
+        return check(
+            false,
+            "there is no home folder to keep them in: set SAYSO_STATE to a folder".to_owned(),
+        );
+    };
+    let shown = path.display();
+    match record::try_leaving(&path) {
+        Ok(()) => check(true, format!("{shown}; remove the file once its failures are mended")),
+        Err(error) => {
+            check(false, format!("{shown} cannot be written ({error}): set SAYSO_STATE to another folder"))
+        }
+    }
+}
+
+/// The doctor makes no ledger: a missing one stays missing.
 fn ledger(global: &Global, path: &std::path::Path) -> Check {
     let shown = path.display();
     let missing =
@@ -60,7 +77,11 @@ fn ledger(global: &Global, path: &std::path::Path) -> Check {
         return Check { check: "ledger", ok: true, detail: format!("{shown} is not there yet") };
     }
     match open::look(global) {
-        Ok(sessions) => Check { check: "ledger", ok: true, detail: format!("{shown}, {sessions} sessions") },
+        Ok(sessions) => Check {
+            check: "ledger",
+            ok: true,
+            detail: format!("{shown}, {sessions} sessions; `sayso verify` checks all of it"),
+        },
         Err(failure) => {
             Check { check: "ledger", ok: false, detail: crate::fail::Chain(&failure).to_string() }
         }

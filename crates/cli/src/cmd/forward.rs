@@ -57,7 +57,14 @@ fn named(args: &Forward, reader: &Reader) -> Result<Vec<Named>, Failure> {
             "a selection belongs to one turn: forward that turn alone, or give each address its own #chars=START,LEN",
         ));
     }
-    args.addresses.iter().map(|a| Ok(reader.find_turn(a)?)).collect()
+    let turns = args.addresses.iter().map(|a| Ok(reader.find_turn(a)?));
+    let turns: Vec<Named> = turns.collect::<Result<_, Failure>>()?;
+    if selects && turns.iter().any(|t| t.span.is_some()) {
+        return Err(Failure::request(
+            "the address selects a part already: leave --select out, or the #chars=…",
+        ));
+    }
+    Ok(turns)
 }
 
 fn selection(args: &Forward) -> Option<Selection> {
@@ -69,7 +76,9 @@ fn destination(args: &Forward, reader: &Reader) -> Result<Destination, Failure> 
     match reader.find_session(&args.to) {
         Ok(Session { id, .. }) => Ok(Destination::Session(id)),
         Err(Error::Unknown { .. }) if args.create => {
-            let (project, title) = args.to.split_once('/').ok_or_else(|| {
+            let halves =
+                args.to.split_once('/').filter(|(project, title)| !project.is_empty() && !title.is_empty());
+            let (project, title) = halves.ok_or_else(|| {
                 Failure::request("a new session needs its project: give --to PROJECT/SESSION")
             })?;
             Ok(Destination::New { project: project.to_owned(), title: title.to_owned() })

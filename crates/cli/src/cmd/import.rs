@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Import, global: &Global, out: &mut Out<'_>) -> Result<(
     progress.done();
     let imported = imported(&report);
     out.either(&imported, || text(&report))?;
-    all_refused(&report)
+    refused(&report, &args.paths)
 }
 
 fn imported(report: &Report) -> Imported<'_> {
@@ -82,13 +82,17 @@ fn text(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// Some files may be refused; where nothing at all could be read, that is a failure.
-fn all_refused(report: &Report) -> Result<(), Failure> {
+/// Files of a folder may be refused and the others go on; that a file which was named was refused is a failure.
+fn refused(report: &Report, named: &[PathBuf]) -> Result<(), Failure> {
+    let of_named = report.refused.iter().filter(|r| named.contains(&r.file)).count();
     match (report.files, report.refused.len()) {
         (0, 0) => Err(Failure::request(
             "there is no .jsonl file: name a session's file or the folder that holds it",
         )),
         (0, _) => Err(Failure::request("no file could be imported: the reasons stand above")),
+        _ if of_named > 0 => Err(Failure::request(format!(
+            "{of_named} of the files that were named could not be imported: the reasons stand above"
+        ))),
         _ => Ok(()),
     }
 }

@@ -20,17 +20,14 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn text(&self) -> String {
+    /// `place` is where it stands: a session's project.
+    fn text(&self, place: &str) -> String {
         let at = self.last_at.map_or_else(|| "-".to_owned(), UtcMs::utc);
         let turns = if self.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", self.turns) };
         let name = crate::io::one_line(self.name);
         let name = if name.is_empty() { "(no title)" } else { &name };
-        format!(
-            "{name}
-  {}, {turns}, last {at}
-  {}",
-            self.kind, self.address
-        )
+        let (kind, address) = (self.kind, self.address);
+        format!("{place}{name}\n  {kind}, {turns}, last {at}\n  {address}")
     }
 }
 
@@ -39,7 +36,7 @@ pub(crate) fn projects(global: &Global, out: &mut Out<'_>) -> Result<(), Failure
     let projects = reader.projects()?;
     for project in &projects {
         let row = project_row(project, reader.ledger().project_address(project.id));
-        out.either(&row, || row.text())?;
+        out.either(&row, || row.text(""))?;
     }
     hint(out, projects.is_empty(), "There are no projects yet: `sayso import` or `sayso append` makes them.");
     Ok(())
@@ -53,9 +50,11 @@ pub(crate) fn sessions(args: &Sessions, global: &Global, out: &mut Out<'_>) -> R
     let reader = open::reader(global)?;
     let project = args.project.as_deref().map(|p| reader.find_project(p)).transpose()?;
     let sessions = reader.sessions(project.map(|p| p.id))?;
+    let projects = reader.projects()?;
     for session in &sessions {
         let row = session_row(session, reader.ledger().session_address(session));
-        out.either(&row, || row.text())?;
+        let project = projects.iter().find(|p| p.id == session.project).map_or("", |p| &p.name);
+        out.either(&row, || row.text(&format!("{} / ", crate::io::one_line(project))))?;
     }
     hint(out, sessions.is_empty(), "There are no sessions yet: `sayso import` or `sayso append` makes them.");
     Ok(())

@@ -104,5 +104,8 @@ fn kept(path: &Path, reader: &Reader) -> Result<BTreeMap<SessionId, HeadKept>, F
         let hash = Digest::parse(&head.hash).ok_or_else(|| unreadable("a hash has 64 hexadecimal digits"))?;
         Ok((session, HeadKept { seq: head.seq, hash }))
     };
+    if file.heads.is_empty() {
+        return Err(unreadable("the list is empty"));
+    }
     file.heads.into_iter().map(head).collect()
 }

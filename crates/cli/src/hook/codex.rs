@@ -7,11 +7,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sayso::model::limits::FORWARD_CHARS;
-use sayso::model::{MarkKind, SessionKind};
-use sayso::store::{Alias, Command, MarkEntry, Session, Waiting};
+use sayso::model::{EntryId, MarkKind, SessionKind};
+use sayso::store::{Alias, Command, Done, MarkEntry, Session, Waiting};
 use sayso::view::marker::{self, Message, Profile};
-use sayso::{Ledger, Options, Reader, Scope};
+use sayso::{Fate, Ledger, Options, Reader, Scope};
 use sayso_import::Importer;
 use serde::Deserialize;
 use serde_json::json;
@@ -79,20 +78,19 @@ fn title(session_id: &str) -> String {
     format!("codex {}", end.into_iter().rev().collect::<String>())
 }
 
-/// Offers what waits for the session, oldest first, within what one forward may hold; the rest waits for the next prompt.
+/// Offers what waits for the session, oldest first, as far as one answer may hold it; the rest waits for the next prompt.
 fn offer(ledger: &Ledger, input: &Input) -> Result<String, Failure> {
     let session = register(ledger, input)?;
     let reader = ledger.reader(Scope::Projects(vec![session.project]));
-    let mut room = FORWARD_CHARS;
     let waiting = reader.inbox(Some(session.id))?;
-    let fresh = waiting.iter().filter(|w| w.state.is_none());
-    let offered: Vec<&Waiting> = fresh.take_while(|w| fits(w, &mut room)).collect();
-    let markers: Vec<String> = offered.iter().filter_map(|w| rendered(w)).collect();
+    let fresh = waiting.iter().filter(|w| w.state.is_none()).filter_map(rendered);
+    let mut room = ANSWER_BYTES;
+    let fitting: Vec<(EntryId, String)> = fresh.take_while(|(_, marker)| fits(marker, &mut room)).collect();
+    // Marked before it is handed out: an offer that got lost is seen in the inbox, one that was repeated is not undone.
+    let markers = ours(&reader, &session, fitting)?;
     if markers.is_empty() {
         return Ok(String::new());
     }
-    // Marked before it is handed out: an offer that got lost is seen in the inbox, one that was repeated is not undone.
-    mark(&reader, &session, &offered)?;
     Ok(json!({
         "hookSpecificOutput": {
             "hookEventName": "UserPromptSubmit",
@@ -102,29 +100,37 @@ fn offer(ledger: &Ledger, input: &Input) -> Result<String, Failure> {
     .to_string())
 }
 
-fn fits(waiting: &Waiting, room: &mut usize) -> bool {
-    let quote = waiting.entry.turn().and_then(|t| t.quote.as_ref());
-    let left = room.checked_sub(quote.map_or(0, |q| q.kept as usize));
+/// Bytes that one answer holds at most, unless one marker alone has more: Codex cuts an answer at 4 bytes for each token of
+/// `additionalContextLimit`, and the README's set-up gives 20,000.
+const ANSWER_BYTES: usize = 76_000;
+
+fn fits(marker: &str, room: &mut usize) -> bool {
+    let first = *room == ANSWER_BYTES;
+    let left = room.checked_sub(marker.len());
     *room = left.unwrap_or(0);
-    left.is_some()
+    first || left.is_some()
 }
 
-fn rendered(waiting: &Waiting) -> Option<String> {
-    Message::of(&waiting.entry).map(|message| marker::render(&message, Profile::V1))
+fn rendered(waiting: &Waiting) -> Option<(EntryId, String)> {
+    let message = Message::of(&waiting.entry)?;
+    Some((waiting.entry.id, marker::render(&message, Profile::V1)))
 }
 
-fn mark(reader: &Reader, session: &Session, offered: &[&Waiting]) -> Result<(), Failure> {
-    let command = |w: &&Waiting| {
+/// Marks turns as offered and gives the markers of those that this call marked: of two hooks at once, one offers.
+fn ours(reader: &Reader, session: &Session, fitting: Vec<(EntryId, String)>) -> Result<Vec<String>, Failure> {
+    let command = |(of, _): &(EntryId, String)| {
         Command::Mark(MarkEntry {
             id: reader.ledger().fresh_entry(),
             session: session.id,
             kind: MarkKind::Offered,
-            of: Some(w.entry.id),
+            of: Some(*of),
             route: "codex UserPromptSubmit".to_owned(),
         })
     };
-    reader.ledger().write(reader.scope(), offered.iter().map(command).collect())?;
-    Ok(())
+    let done = reader.ledger().write(reader.scope(), fitting.iter().map(command).collect())?;
+    let marked = |done: &Done| matches!(done, Done::Entries(Fate::New, _));
+    let pairs = fitting.into_iter().zip(&done);
+    Ok(pairs.filter(|(_, done)| marked(done)).map(|((_, marker), _)| marker).collect())
 }
 
 fn import(ledger: &Ledger, input: &Input) -> Result<(), Failure> {

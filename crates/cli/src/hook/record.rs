@@ -50,14 +50,44 @@ pub(crate) fn leave(program: &str, event: &str, reason: &str) {
 }
 
 fn append(path: &Path, line: &str) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
     if fs::metadata(path).is_ok_and(|m| m.len() > FILE_BYTES) {
         shorten(path)?;
     }
     // One write of one line, so that two hooks failing at once do not mix.
-    OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
+    open(path)?.write_all(line.as_bytes())
+}
+
+/// Opens the file for adding to it; what is made on the way is its owner's alone.
+fn open(path: &Path) -> std::io::Result<fs::File> {
+    if let Some(folder) = path.parent() {
+        private(fs::DirBuilder::new().recursive(true)).create(folder)?;
+    }
+    private_file(OpenOptions::new().create(true).append(true)).open(path)
+}
+
+#[cfg(unix)]
+fn private(builder: &mut fs::DirBuilder) -> &mut fs::DirBuilder {
+    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700)
+}
+
+#[cfg(unix)]
+fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
+}
+
+#[cfg(not(unix))]
+fn private(builder: &mut fs::DirBuilder) -> &mut fs::DirBuilder {
+    builder
+}
+
+#[cfg(not(unix))]
+fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// Whether a record could be left, tried by opening the file as a failing hook would.
+pub(crate) fn try_leaving(path: &Path) -> std::io::Result<()> {
+    open(path).map(|_| ())
 }
 
 fn shorten(path: &Path) -> std::io::Result<()> {

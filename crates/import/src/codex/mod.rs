@@ -137,15 +137,23 @@ impl Codex {
 
 /// The words of the last message of a new history, where they are a summary and not just the last thing said.
 fn last_summary(history: Value) -> String {
-    let Some(mut last) = elements(history).pop() else { return String::new() };
-    if text(&last, "type") != Some("message") {
-        return String::new();
-    }
-    let by_model = text(&last, "role") == Some("assistant");
-    let (words, _) = crate::blocks::joined(take(&mut last, "content"));
-    let start = words.trim_start();
+    let messages: Vec<(bool, String)> = elements(history).into_iter().filter_map(told).collect();
     let starts = ["Another language model", "<summary", "Summary", "# Summary", "## Summary"];
-    if by_model || starts.iter().any(|s| start.starts_with(s)) { words } else { String::new() }
+    match messages.last() {
+        Some((by_model, words)) if *by_model || starts.iter().any(|s| words.trim_start().starts_with(s)) => {
+            words.clone()
+        }
+        // The summary itself is sealed: what stands beside it is all that can be read of what the model goes on with.
+        _ => messages.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("\n\n"),
+    }
+}
+
+/// The words of a message of a history, and whether the model said them.
+fn told(mut item: Value) -> Option<(bool, String)> {
+    let message = text(&item, "type") == Some("message");
+    let by_model = text(&item, "role") == Some("assistant");
+    let (words, _) = crate::blocks::joined(take(&mut item, "content"));
+    (message && !words.is_empty()).then_some((by_model, words))
 }
 
 /// Items have no lasting ids of their own, so a record is known by its place and its bytes.

@@ -58,6 +58,15 @@ enum Whose {
     Program,
 }
 
+/// What an editor put before a person's words (open files, selections), and the words: the extension of Codex for editors
+/// joins both to one text, with a heading between. Their parts joined by LF are the text again.
+fn from_editor(text: &str) -> Option<(&str, &str)> {
+    const REQUEST: &str = "\n## My request for Codex:\n";
+    let at = text.starts_with("# Context from my IDE setup:").then(|| text.find(REQUEST))??;
+    let (around, words) = text.split_at_checked(at + REQUEST.len())?;
+    Some((around.strip_suffix('\n')?, words))
+}
+
 fn whose(text: &str, source: Option<&str>) -> Whose {
     let start = text.trim_start();
     match source {
@@ -129,10 +138,13 @@ impl UserItem {
         let owned = self.human() && !self.demoted;
         let system = || Who::new(SpeakerKind::System, Format::Codex.program());
         let speaker = if owned { Who::new(SpeakerKind::Owner, owner) } else { system() };
-        let parts = self.blocks.into_iter().map(|block| match block {
-            UserBlock::Text(text, Whose::Program) => DraftPart::text(text).by(system()),
-            UserBlock::Text(text, Whose::Human) => DraftPart::text(text),
-            UserBlock::Attached(part) => part,
+        let parts = self.blocks.into_iter().flat_map(|block| match block {
+            UserBlock::Text(text, Whose::Program) => vec![DraftPart::text(text).by(system())],
+            UserBlock::Text(text, Whose::Human) => match from_editor(&text) {
+                Some((around, words)) => vec![DraftPart::text(around).by(system()), DraftPart::text(words)],
+                None => vec![DraftPart::text(text)],
+            },
+            UserBlock::Attached(part) => vec![part],
         });
         Draft::new(self.meta, speaker, parts.collect())
     }

@@ -62,7 +62,7 @@ fn a_session_has_its_project_title_times_and_names() {
     assert_eq!(project.name, "harbour");
     let names: Vec<_> = sample.turns().into_iter().map(|t| t.speaker.name).collect();
     assert_eq!(names, ["Mira", "Codex", "gpt-5"]);
-    assert_eq!(sample.turns()[0].said_at.unwrap().utc(), "2026-03-01T10:00:00.25Z");
+    assert_eq!(sample.turns()[0].said_at.unwrap().utc(), "2026-03-01T10:00:00.250Z");
     assert_eq!(report.skipped.get("turn_context"), Some(&1));
 }
 
@@ -278,7 +278,8 @@ fn a_compaction_stands_for_everything_before_it() {
         })
         .collect();
     let summary = "Another language model started; its summary: s".to_owned();
-    let wanted = [(2, 1, "sum".to_owned()), (4, 3, summary), (5, 4, String::new()), (6, 5, String::new())];
+    let wanted =
+        [(2, 1, "sum".to_owned()), (4, 3, summary), (5, 4, "kept".to_owned()), (6, 5, "kept".to_owned())];
     assert_eq!(found, wanted);
     let again = sample.import(&lines.join("\n"));
     assert_eq!((again.turns_known, again.compactions, sample.entries().len()), (2, 4, 6));
@@ -376,4 +377,19 @@ fn a_summary_that_a_compaction_wrote_is_no_answer() {
     let report = sample.import(&[meta(), user(&["hi"]), summary.to_string(), compacted].join("\n"));
     assert_eq!((report.turns_added, report.compactions), (1, 1));
     assert_eq!(report.skipped["response_item/compaction_output"], 1);
+}
+
+#[test]
+fn what_an_editor_put_before_the_words_stays_the_editors() {
+    let around =
+        "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs: src/a.rs\n\n## My request for Codex:";
+    let text = format!("{around}\nFix the parser.\nNow.");
+    let sample = Sample::new();
+    sample.import(&[meta(), user(&[&text]), announced(&text)].join("\n"));
+    let turns = sample.turns();
+    assert_eq!((turns.len(), turns[0].text()), (1, text.clone()));
+    let texts: Vec<_> = parts(&turns[0]).into_iter().map(|(kind, _, text)| (kind, text)).collect();
+    let words = (SpeakerKind::Owner, "Fix the parser.\nNow.".to_owned());
+    assert_eq!(texts, [(SpeakerKind::System, around.to_owned()), words]);
+    assert_eq!(sample.title(), "Fix the parser.");
 }

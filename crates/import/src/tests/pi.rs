@@ -166,7 +166,7 @@ fn times_come_from_the_record_or_else_from_the_message() {
     ];
     sample.import(&lines.join("\n"));
     let times: Vec<_> = sample.turns().iter().map(|t| t.said_at.map(|at| at.utc())).collect();
-    let wanted = [Some("2026-03-01T10:00:00Z"), Some("1970-01-01T00:00:01.5Z"), None];
+    let wanted = [Some("2026-03-01T10:00:00Z"), Some("1970-01-01T00:00:01.500Z"), None];
     assert_eq!(times, wanted.map(|t| t.map(str::to_owned)));
 }
 

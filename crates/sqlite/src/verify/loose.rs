@@ -52,6 +52,11 @@ const LOOSE: &[(&str, &str)] = &[
          WHERE NOT EXISTS (SELECT 1 FROM session s WHERE s.id = o.session)",
     ),
     (
+        "the output that a part names does not exist",
+        "SELECT e.session, e.seq, e.id, p.no FROM part p JOIN entry e ON e.no = p.no >> 12 \
+         WHERE p.output IS NOT NULL AND NOT EXISTS (SELECT 1 FROM output o WHERE o.id = p.output)",
+    ),
+    (
         "a stream belongs to no output",
         "SELECT NULL, NULL, NULL, NULL FROM output_stream t \
          WHERE NOT EXISTS (SELECT 1 FROM output o WHERE o.id = t.output)",

@@ -44,6 +44,12 @@ impl Write<'_> {
 
     /// The items written before under this key: all of them or none, since they were one batch.
     fn known_items(&self, c: &Forward) -> Result<Vec<Placed>, Fault> {
+        for key in c.other_keys() {
+            if let Some(placed) = self.under_key(c.session, kind::FORWARD, &key)? {
+                let key = c.key.clone().unwrap_or_default();
+                return Err(Refusal::Conflict { key, written: placed.id }.into());
+            }
+        }
         let found: Vec<Option<Placed>> = (0..c.items.len())
             .map(|i| {
                 let key = c.item_key(i);

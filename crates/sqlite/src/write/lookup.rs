@@ -1,7 +1,7 @@
 //! What commands refer to.
 
 use sayso_model::canon::commit;
-use sayso_model::{Digest, EntryId, PartBody, ProjectId, SessionId, Speaker, SpeakerId, row};
+use sayso_model::{Digest, EntryId, PartBody, ProjectId, Salt, SessionId, Speaker, SpeakerId, row};
 use sayso_store::{Alias, Blob, Placed, Refusal};
 
 use super::{Write, unknown_turn};
@@ -88,17 +88,36 @@ impl Write<'_> {
         content: impl FnOnce() -> Vec<u8>,
     ) -> Result<Option<Placed>, Fault> {
         let Some(key) = key else { return Ok(None) };
-        let found = one(self.conn, KEY, (session.to_string(), kind, key), |c| {
-            Ok((c.salt_opt()?, c.digest()?, c.digest()?, read_place(c)?))
-        })?;
-        let Some((salt, commitment, digest, placed)) = found else { return Ok(None) };
-        check_key(session, (kind, key), commitment, digest, &placed)?;
+        let Some(found) = self.key_row(session, kind, key)? else { return Ok(None) };
+        let (salt, commitment, placed) = found;
         if salt.is_some_and(|salt| commit(&salt, &content()) == commitment) {
             return Ok(Some(placed));
         }
         Err(Refusal::Conflict { key: key.to_owned(), written: placed.id }.into())
     }
+
+    /// What was written under a key, whatever its content.
+    pub(super) fn under_key(
+        &self,
+        session: SessionId,
+        kind: &'static str,
+        key: &str,
+    ) -> Result<Option<Placed>, Fault> {
+        Ok(self.key_row(session, kind, key)?.map(|(_, _, placed)| placed))
+    }
+
+    fn key_row(&self, session: SessionId, kind: &'static str, key: &str) -> Result<Option<KeyRow>, Fault> {
+        let found = one(self.conn, KEY, (session.to_string(), kind, key), |c| {
+            Ok((c.salt_opt()?, c.digest()?, c.digest()?, read_place(c)?))
+        })?;
+        let Some((salt, commitment, digest, placed)) = found else { return Ok(None) };
+        check_key(session, (kind, key), commitment, digest, &placed)?;
+        Ok(Some((salt, commitment, placed)))
+    }
 }
+
+/// A key's salt, the commitment to its content, and what was written under it.
+type KeyRow = (Option<Salt>, Digest, Placed);
 
 /// A row that names another entry than was written would make a retry return a stranger's turn.
 fn check_key(

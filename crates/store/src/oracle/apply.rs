@@ -159,6 +159,10 @@ impl Write<'_> {
 
     /// The items written before under this key: all of them or none, since they were one batch.
     fn known_items(&self, c: &Forward) -> Result<Vec<Placed>, Refusal> {
+        let mut others = c.other_keys().into_iter();
+        if let Some(record) = others.find_map(|key| self.state.keys.get(&(c.session, kind::FORWARD, key))) {
+            return Err(Refusal::Conflict { key: c.key.clone().unwrap_or_default(), written: record.entry });
+        }
         let items = 0..c.items.len();
         let found = items
             .map(|i| self.known(c.session, kind::FORWARD, c.item_key(i).as_deref(), &content::forward(c, i)));

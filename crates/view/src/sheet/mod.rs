@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn dates_and_numbers_read_well() {
-        assert_eq!(said(SaidAt::parse("2026-11-30T18:14:05.25+09:00")), "2026-11-30 18:14:05.25 +09:00");
+        assert_eq!(said(SaidAt::parse("2026-11-30T18:14:05.25+09:00")), "2026-11-30 18:14:05.250 +09:00");
         assert_eq!(said(None), "undated");
         assert_eq!(utc(UtcMs(0)), "1970-01-01 00:00:00 +00:00");
         assert_eq!(grouped(9_120), "9,120");

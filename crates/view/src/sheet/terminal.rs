@@ -57,7 +57,7 @@ fn foot(out: &mut String, foot: &Foot) {
 fn wrap(line: &str, columns: usize) -> Vec<String> {
     let mut rows = vec![String::new()];
     let mut used = 0;
-    for word in line.split_word_bounds() {
+    for word in pieces(line) {
         let wide = word.width();
         if used + wide <= columns {
             used += wide;
@@ -72,6 +72,23 @@ fn wrap(line: &str, columns: usize) -> Vec<String> {
         }
     }
     rows
+}
+
+/// Words, with an escape such as `⟦U+202E⟧` or a doubled `⟦⟦` as one: broken, it would read as something else.
+fn pieces(line: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = line;
+    while let Some((before, escape)) = rest.find('⟦').and_then(|at| rest.split_at_checked(at)) {
+        let doubled = escape.starts_with("⟦⟦").then_some('⟦'.len_utf8() * 2);
+        let closed = || escape.find('⟧').map(|at| at + '⟧'.len_utf8());
+        let end = doubled.or_else(closed).unwrap_or('⟦'.len_utf8());
+        let (escape, after) = escape.split_at(end);
+        pieces.extend(before.split_word_bounds());
+        pieces.push(escape);
+        rest = after;
+    }
+    pieces.extend(rest.split_word_bounds());
+    pieces
 }
 
 fn split(rows: &mut Vec<String>, word: &str, mut used: usize, columns: usize) -> usize {
@@ -96,6 +113,17 @@ fn append(rows: &mut [String], text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_escape_is_never_broken() {
+        let line = "word ⟦U+202E⟧ ⟦⟦x⟧ ".repeat(20);
+        for columns in 16..40 {
+            let rows = wrap(&line, columns);
+            let whole = |row: &String| row.matches("U+202E").count() == row.matches("⟦U+202E⟧").count();
+            assert!(rows.iter().all(whole), "{columns}: {rows:?}");
+            assert!(rows.iter().all(|row| !row.ends_with('⟦') || row.ends_with("⟦⟦")), "{columns}: {rows:?}");
+        }
+    }
 
     #[test]
     fn wide_letters_count_two_columns() {
