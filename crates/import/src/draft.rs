@@ -27,6 +27,8 @@ pub(crate) struct Meta {
     pub(crate) key: String,
     pub(crate) said_at: Option<SaidAt>,
     pub(crate) repairs: u64,
+    /// Which of the session's entries, in the order of the file, it answers.
+    pub(crate) answers: Option<usize>,
 }
 
 /// A turn to write.

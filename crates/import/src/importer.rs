@@ -108,7 +108,7 @@ impl Importer {
             note(&mut sink, &record);
             reading.record(record, &mut sink).map_err(refused)?;
         }
-        reading.end(&mut sink).and_then(|()| sink.flush()).map_err(refused)?;
+        reading.end(&mut sink).and_then(|()| sink.finish()).map_err(refused)?;
         progress((records.offset() + records.pending()).saturating_sub(told));
         Ok(closed(sink.report, &records))
     }

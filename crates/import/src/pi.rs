@@ -85,7 +85,12 @@ impl Pi {
             }
             None => format!("{}-{}", record.ordinal, record.digest),
         };
-        Meta { key: format!("pi:{name}"), said_at: said_at(&record.value), repairs: record.repairs }
+        Meta {
+            key: format!("pi:{name}"),
+            said_at: said_at(&record.value),
+            repairs: record.repairs,
+            answers: None,
+        }
     }
 
     fn message(&self, mut message: Value, meta: Meta, sink: &mut Sink<'_>) -> Done {

@@ -1,10 +1,10 @@
 //! A streaming reader of JSON lines as they really are.
 //!
 //! It never caps a line and holds one at a time. Several values on one line are several records. A byte order mark, NULs
-//! and form feeds between values are passed over. A line that breaks in the middle gives the values before the break,
-//! counts as one broken line, and reading goes on at the next. What cannot be UTF-8 is repaired to U+FFFD and counted. A
-//! last line without its end gives the values that are complete; the rest is pending and not read, since its writer may
-//! be about to finish it.
+//! and form feeds between values are passed over. A line that breaks in the middle gives the values before the break and
+//! counts as one broken line; reading goes on at a value that was glued to the broken one, if there is one, else at the
+//! next line. What cannot be UTF-8 is repaired to U+FFFD and counted. A last line without its end gives the values that
+//! are complete; the rest is pending and not read, since its writer may be about to finish it.
 
 use std::io::{self, BufRead};
 
@@ -126,7 +126,7 @@ impl<R: BufRead> Records<R> {
                 }
                 Found::Broken => {
                     self.broken += 1;
-                    self.at = self.line.len();
+                    self.at = glued(&self.line, self.at).unwrap_or(self.line.len());
                 }
             }
         }
@@ -191,6 +191,37 @@ fn find(bytes: &[u8], ended: bool) -> Found {
     }
 }
 
+/// Where, behind a break, an object starts that was glued to what was broken off: from there on the line is nothing but
+/// complete values. What a colon, comma or bracket stands before belongs to the broken value.
+fn glued(line: &[u8], broken: usize) -> Option<usize> {
+    let ended = line.ends_with(b"\n");
+    let starts = line.windows(2).enumerate().skip(broken + 1).filter(|(_, pair)| *pair == b"{\"");
+    let free = |at: usize| {
+        let before = line.get(..at).unwrap_or_default().trim_ascii_end();
+        !matches!(before.last(), Some(b':' | b',' | b'['))
+    };
+    let mut starts = starts.map(|(at, _)| at).filter(|at| ended && free(*at));
+    starts.find(|at| is_whole(line.get(*at..).unwrap_or_default()))
+}
+
+/// Whether complete values and nothing else stand here.
+fn is_whole(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        at += separators(rest);
+        let rest = bytes.get(at..).unwrap_or_default();
+        if rest.is_empty() {
+            return true;
+        }
+        let mut values = Deserializer::from_slice(rest).into_iter::<IgnoredAny>();
+        match values.next() {
+            Some(Ok(_)) => at += values.byte_offset(),
+            _ => return false,
+        }
+    }
+}
+
 /// A number or a word at the very end may go on; only what closes itself is complete there.
 fn complete(found: Found, bytes: &[u8], ended: bool) -> Found {
     let closes_itself = matches!(bytes.first(), Some(b'{' | b'[' | b'"'));
@@ -217,14 +248,24 @@ mod tests {
 
     #[test]
     fn values_are_found_in_untidy_lines() {
-        let cases: [(&[u8], &[&str], u64, u64); 11] = [
+        let cases: [(&[u8], &[&str], u64, u64); 15] = [
             (b"{\"a\":1}\r\n{\"b\":2}\r\n", &["{\"a\":1}", "{\"b\":2}"], 0, 0),
             (b"\xEF\xBB\xBF{\"a\":1}\n", &["{\"a\":1}"], 0, 0),
             (b"{\"a\":1}{\"b\":2} {\"c\":3}\n", &["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"], 0, 0),
             (b"{\"a\":1}\n\0\0\0\0", &["{\"a\":1}"], 0, 0),
             (b"{\"a\":1}\n\0\0{\"b\":2}\n", &["{\"a\":1}", "{\"b\":2}"], 0, 0),
             (b"{\"a\":1}\x0C\n\x0C{\"b\":2}", &["{\"a\":1}", "{\"b\":2}"], 0, 0),
-            (b"{\"a\":1}{\"b{\"c\":3}\n{\"d\":4}\n", &["{\"a\":1}", "{\"d\":4}"], 1, 0),
+            (
+                b"{\"a\":1}{\"b{\"c\":{\"d\":3}}{\"e\":5}\n{\"f\":6}\n",
+                &["{\"a\":1}", "{\"c\":{\"d\":3}}", "{\"e\":5}", "{\"f\":6}"],
+                1,
+                0,
+            ),
+            // Broken off behind an inner value, which is no record.
+            (b"{\"a\":1}{\"b\":{\"c\":3}\n", &["{\"a\":1}"], 1, 0),
+            (b"{\"a\":1}{\"b\": [{\"c\":3}\n", &["{\"a\":1}"], 1, 0),
+            (b"{\"a\":1}{\"b{\"c\":3}", &["{\"a\":1}"], 1, 0),
+            (b"{\"a\":1}{\"b{\"c\":3} x\n", &["{\"a\":1}"], 1, 0),
             (b"{\"a\":1}\n{\"b\":\"2", &["{\"a\":1}"], 0, 7),
             (b"{\"a\":1}{\"b\":\xE4\xB8", &["{\"a\":1}"], 1, 0),
             (b"{\"a\":1}{\"b\":\"\xE4\xB8", &["{\"a\":1}"], 0, 8),

@@ -23,6 +23,8 @@ pub struct FileReport {
     pub format: Format,
     /// The session; `None` while the file holds nothing to store.
     pub session: Option<SessionId>,
+    /// Sessions of conversations beside it in the same file, such as those of old sub-agents.
+    pub beside: Vec<SessionId>,
     /// The session's project.
     pub project: Option<ProjectId>,
     /// Complete records read.
@@ -54,6 +56,7 @@ impl FileReport {
         Self {
             format,
             session: None,
+            beside: Vec::new(),
             project: None,
             records: 0,
             turns_added: 0,
@@ -141,7 +144,11 @@ impl Report {
         self.repairs += file.repairs;
         merge(&mut self.skipped, file.skipped);
         merge(&mut self.unknown_kinds, file.unknown_kinds);
-        self.sessions.extend(file.session.filter(|s| !self.sessions.contains(s)));
+        for session in file.session.into_iter().chain(file.beside) {
+            if !self.sessions.contains(&session) {
+                self.sessions.push(session);
+            }
+        }
     }
 
     pub(crate) fn refuse(&mut self, file: PathBuf, error: &dyn std::error::Error) {

@@ -11,7 +11,7 @@ use crate::formats::Format;
 const TITLE_CHARS: usize = 60;
 
 /// What a file's header says about its session.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Home {
     format: Format,
     id: String,
@@ -23,6 +23,11 @@ impl Home {
     pub(crate) fn new(format: Format, id: &str, cwd: Option<&str>) -> Self {
         let cwd = cwd.filter(|c| !c.is_empty()).map(str::to_owned);
         Self { format, id: id.to_owned(), cwd }
+    }
+
+    /// The home of a conversation beside this one.
+    pub(crate) fn beside(&self, name: &str) -> Self {
+        Self { id: format!("{}/{name}", self.id), ..self.clone() }
     }
 
     fn alias(&self) -> Alias {

@@ -162,6 +162,7 @@ fn meta(record: &Record) -> Meta {
         key: format!("codex:{}-{}", record.ordinal, record.digest),
         said_at: text(&record.value, "timestamp").and_then(SaidAt::parse),
         repairs: record.repairs,
+        answers: None,
     }
 }
 

@@ -5,9 +5,10 @@ use std::io::Read;
 
 use sayso::Error;
 use sayso::store::{AppendTurn, Command, MarkEntry, NewPart, OutputStream, StoreOutput};
-use sayso_model::{MarkKind, OutputId, PartBody, SessionId};
+use sayso_model::{EntryId, MarkKind, OutputId, PartBody, SessionId};
 
-use super::{Sink, Step};
+use super::Sink;
+use super::track::Step;
 use crate::draft::{Draft, DraftPart, Source, Whole};
 use crate::session::within;
 
@@ -18,7 +19,7 @@ impl Sink<'_> {
         let mut commands = Vec::new();
         for step in steps {
             match step {
-                Step::Turn(draft, _) => self.append(session, draft, &mut commands)?,
+                Step::Turn(draft, index) => self.append(session, draft, *index, &mut commands)?,
                 Step::Mark(of) => commands.push(Command::Mark(MarkEntry {
                     id: self.ledger.fresh_entry(),
                     session,
@@ -35,6 +36,7 @@ impl Sink<'_> {
         &mut self,
         session: SessionId,
         draft: &Draft,
+        index: usize,
         commands: &mut Vec<Command>,
     ) -> Result<(), Error> {
         let mut parts = Vec::new();
@@ -45,17 +47,22 @@ impl Sink<'_> {
             parts.push(NewPart { by, body });
         }
         commands.push(Command::AppendTurn(AppendTurn {
-            id: self.ledger.fresh_entry(),
+            id: self.entry_id(index),
             session,
             speaker: self.speaker(&draft.speaker)?,
             said_at: draft.meta.said_at,
-            reply_to: None,
+            reply_to: draft.meta.answers.map(|index| self.entry_id(index)),
             repairs: u32::try_from(draft.meta.repairs).unwrap_or(u32::MAX),
             parts,
             key: Some(draft.meta.key.clone()),
             expected_head: None,
         }));
         Ok(())
+    }
+
+    fn entry_id(&self, index: usize) -> EntryId {
+        let place = self.track.places.get(index);
+        place.map_or_else(|| self.ledger.fresh_entry(), |place| place.id)
     }
 
     fn body(

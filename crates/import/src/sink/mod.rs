@@ -1,17 +1,20 @@
 //! Writes drafts into the session of a file, in batches of whole records.
 
 mod batch;
+mod track;
 
 use std::collections::HashMap;
 
 use sayso::store::{Command, Compact, Done, Refusal, Session};
 use sayso::{Error, Fate, Ledger, Placed, Reader, Scope, SpeakerRef};
-use sayso_model::{EntryId, MarkKind, PartBody, SessionId, SpeakerId, TurnId};
+use sayso_model::{MarkKind, PartBody, SessionId, SpeakerId, TurnId};
 
 use crate::draft::{Draft, Meta, Who};
 use crate::markers;
 use crate::report::FileReport;
 use crate::session::{Home, within};
+
+use track::{Place, Step, Track};
 
 /// Commands of one batch at most.
 const COMMANDS: usize = 256;
@@ -38,26 +41,16 @@ pub(crate) struct Summary {
     pub(crate) text: String,
 }
 
-/// Where the turns of one file go.
+/// Where the turns of one file go: its own session, and a session for every conversation beside it.
 pub(crate) struct Sink<'a> {
     ledger: &'a Ledger,
     reader: Reader,
     home: Home,
-    session: Option<Session>,
-    title: Option<String>,
-    queue: Vec<Step>,
-    commands: usize,
-    bytes: usize,
-    /// The places of the file's entries in the session, in order; 0 for what is still queued.
-    places: Vec<u64>,
+    track: Track,
+    /// Tracks that are not written to just now, by name; the file's own has none.
+    parked: HashMap<String, Track>,
     speakers: HashMap<Who, SpeakerId>,
     pub(crate) report: FileReport,
-}
-
-enum Step {
-    /// A turn, and which of the file's entries it is.
-    Turn(Draft, usize),
-    Mark(EntryId),
 }
 
 impl<'a> Sink<'a> {
@@ -65,42 +58,80 @@ impl<'a> Sink<'a> {
         let mut sink = Self {
             ledger,
             reader: ledger.reader(Scope::All),
-            session: None,
+            track: Track::new(String::new(), home.clone()),
             home,
-            title: None,
-            queue: Vec::new(),
-            commands: 0,
-            bytes: 0,
-            places: Vec::new(),
+            parked: HashMap::new(),
             speakers: HashMap::new(),
             report,
         };
-        let found = sink.home.find(ledger)?;
-        sink.enter(found);
+        sink.look()?;
         Ok(sink)
     }
 
+    /// Looks for the track's session.
+    fn look(&mut self) -> Result<(), Error> {
+        let found = self.track.home.find(self.ledger)?;
+        self.enter(found);
+        Ok(())
+    }
+
     fn enter(&mut self, session: Option<Session>) {
-        self.report.session = session.as_ref().map(|s| s.id);
-        self.report.project = session.as_ref().map(|s| s.project);
-        self.session = session;
+        let id = session.as_ref().map(|s| s.id);
+        if self.track.is_own() {
+            self.report.session = id;
+            self.report.project = session.as_ref().map(|s| s.project);
+        } else {
+            let fresh = id.filter(|id| !self.report.beside.contains(id));
+            self.report.beside.extend(fresh);
+        }
+        self.track.session = session;
+    }
+
+    /// Writes to the conversation of this name beside the file's own from now on; to its own where there is no name.
+    pub(crate) fn turn_to(&mut self, beside: Option<&str>) -> Result<(), Error> {
+        let name = beside.unwrap_or_default();
+        if self.track.name == name {
+            return Ok(());
+        }
+        if self.track.bytes > track::PARKED_BYTES {
+            self.flush()?;
+        }
+        let (next, fresh) = match self.parked.remove(name) {
+            Some(track) => (track, false),
+            None => (Track::new(name.to_owned(), self.home.beside(name)), true),
+        };
+        let before = std::mem::replace(&mut self.track, next);
+        self.parked.insert(before.name.clone(), before);
+        if fresh { self.look() } else { Ok(()) }
+    }
+
+    /// Writes what is queued in every conversation.
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        let mut names: Vec<String> = self.parked.keys().cloned().collect();
+        names.sort();
+        for name in names {
+            self.turn_to(Some(&name))?;
+            self.flush()?;
+        }
+        self.turn_to(None)?;
+        self.flush()
     }
 
     /// Entries that the file has given so far.
     pub(crate) fn entries(&self) -> usize {
-        self.places.len()
+        self.track.places.len()
     }
 
     /// A title, where none is known yet.
     pub(crate) fn title(&mut self, title: &str) {
-        if self.title.is_none() && !title.trim().is_empty() {
-            self.title = Some(title.trim().to_owned());
+        if self.track.title.is_none() && !title.trim().is_empty() {
+            self.track.title = Some(title.trim().to_owned());
         }
     }
 
     /// What was written under a key before.
     pub(crate) fn known(&self, key: &str) -> Result<Option<Placed>, Error> {
-        match &self.session {
+        match &self.track.session {
             Some(session) => self.reader.known(session.id, key),
             None => Ok(None),
         }
@@ -108,18 +139,19 @@ impl<'a> Sink<'a> {
 
     /// Takes a turn, unless it is known.
     pub(crate) fn turn(&mut self, draft: Draft) -> Result<(), Error> {
-        if let Some(line) = draft.human_line().filter(|_| self.title.is_none()) {
-            self.title = Some(line.to_owned());
+        if let Some(line) = draft.human_line().filter(|_| self.track.title.is_none()) {
+            self.track.title = Some(line.to_owned());
         }
         if let Some(placed) = self.known(&draft.meta.key)? {
             self.report.turns_known += 1;
-            self.places.push(placed.seq);
+            self.track.places.push(Place::of(&placed));
             return Ok(());
         }
         let (commands, bytes) = (draft.commands(), draft.bytes());
         self.room(commands, bytes)?;
-        self.queue.push(Step::Turn(draft, self.places.len()));
-        self.places.push(0);
+        let place = Place { seq: 0, id: self.ledger.fresh_entry() };
+        self.track.queue.push(Step::Turn(draft, self.track.places.len()));
+        self.track.places.push(place);
         Ok(())
     }
 
@@ -142,7 +174,7 @@ impl<'a> Sink<'a> {
 
     /// The turns of this session whose markers stand in a text, with those.
     fn quotes(&self, text: &str) -> Result<Vec<(TurnId, String)>, Error> {
-        let Some(session) = &self.session else { return Ok(Vec::new()) };
+        let Some(session) = &self.track.session else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for id in markers::ids(text) {
             let entry = self.reader.entry(id)?.filter(|e| e.session == session.id);
@@ -152,12 +184,12 @@ impl<'a> Sink<'a> {
     }
 
     fn mark(&mut self, of: TurnId) -> Result<(), Error> {
-        let queued = self.queue.iter().any(|s| matches!(s, Step::Mark(id) if *id == of));
+        let queued = self.track.queue.iter().any(|s| matches!(s, Step::Mark(id) if *id == of));
         if queued || self.reader.marks(of)?.iter().any(|m| m.kind == MarkKind::InContext) {
             return Ok(());
         }
         self.room(1, 0)?;
-        self.queue.push(Step::Mark(of));
+        self.track.queue.push(Step::Mark(of));
         self.report.marks += 1;
         Ok(())
     }
@@ -166,7 +198,7 @@ impl<'a> Sink<'a> {
     pub(crate) fn compaction(&mut self, summary: Summary) -> Result<(), Error> {
         self.report.compactions += 1;
         if let Some(placed) = self.known(&summary.meta.key)? {
-            self.places.push(placed.seq);
+            self.track.places.push(Place::of(&placed));
             return Ok(());
         }
         self.flush()?;
@@ -177,8 +209,9 @@ impl<'a> Sink<'a> {
         };
         let speaker = self.speaker(&summary.speaker)?;
         let key = summary.meta.key.clone();
+        let id = self.ledger.fresh_entry();
         let compact = Command::Compact(Compact {
-            id: self.ledger.fresh_entry(),
+            id,
             session,
             speaker,
             said_at: summary.meta.said_at,
@@ -191,29 +224,29 @@ impl<'a> Sink<'a> {
             Err(error) if conflicts(&error) => self.known(&key)?,
             Err(error) => return Err(error),
         };
-        self.places.push(placed.map_or(0, |p| p.seq));
+        self.track.places.push(placed.map_or(Place { seq: 0, id }, |p| Place::of(&p)));
         Ok(())
     }
 
     fn place_before(&self, count: usize) -> u64 {
-        count.checked_sub(1).and_then(|last| self.places.get(last)).copied().unwrap_or(0)
+        count.checked_sub(1).and_then(|last| self.track.places.get(last)).map_or(0, |p| p.seq)
     }
 
     /// Makes room in the batch by writing what is queued.
     fn room(&mut self, commands: usize, bytes: usize) -> Result<(), Error> {
-        if self.commands + commands > COMMANDS || self.bytes + bytes > BYTES {
+        if self.track.commands + commands > COMMANDS || self.track.bytes + bytes > BYTES {
             self.flush()?;
         }
-        self.commands += commands;
-        self.bytes += bytes;
+        self.track.commands += commands;
+        self.track.bytes += bytes;
         Ok(())
     }
 
     fn session(&mut self) -> Result<SessionId, Error> {
-        if let Some(session) = &self.session {
+        if let Some(session) = &self.track.session {
             return Ok(session.id);
         }
-        let session = self.home.make(self.ledger, self.title.as_deref())?;
+        let session = self.track.home.make(self.ledger, self.track.title.as_deref())?;
         let id = session.id;
         self.enter(Some(session));
         Ok(id)
@@ -221,8 +254,8 @@ impl<'a> Sink<'a> {
 
     /// Writes what is queued.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
-        let mut steps = std::mem::take(&mut self.queue);
-        (self.commands, self.bytes) = (0, 0);
+        let mut steps = std::mem::take(&mut self.track.queue);
+        (self.track.commands, self.track.bytes) = (0, 0);
         for attempt in 1.. {
             if steps.is_empty() {
                 break;
@@ -248,13 +281,13 @@ impl<'a> Sink<'a> {
     fn drop_known(&mut self, steps: &mut Vec<Step>) -> Result<(), Error> {
         for step in std::mem::take(steps) {
             let known = match &step {
-                Step::Turn(draft, index) => self.known(&draft.meta.key)?.map(|placed| (placed.seq, *index)),
+                Step::Turn(draft, index) => self.known(&draft.meta.key)?.map(|placed| (placed, *index)),
                 Step::Mark(_) => None,
             };
             match known {
-                Some((seq, index)) => {
+                Some((placed, index)) => {
                     self.report.turns_known += 1;
-                    self.placed(index, seq);
+                    self.placed(index, &placed);
                 }
                 None => steps.push(step),
             }
@@ -262,9 +295,9 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    fn placed(&mut self, index: usize, seq: u64) {
-        if let Some(place) = self.places.get_mut(index) {
-            *place = seq;
+    fn placed(&mut self, index: usize, placed: &Placed) {
+        if let Some(place) = self.track.places.get_mut(index) {
+            *place = Place::of(placed);
         }
     }
 
@@ -280,7 +313,7 @@ impl<'a> Sink<'a> {
                 Fate::New => self.report.turns_added += 1,
                 Fate::Known => self.report.turns_known += 1,
             }
-            self.placed(index, placed.seq);
+            self.placed(index, &placed);
         }
     }
 
@@ -315,7 +348,7 @@ mod tests {
     use crate::formats::Format;
 
     fn draft(key: &str, kind: SpeakerKind) -> Draft {
-        let meta = Meta { key: key.to_owned(), said_at: None, repairs: 0 };
+        let meta = Meta { key: key.to_owned(), said_at: None, repairs: 0, answers: None };
         Draft::new(meta, Who::new(kind, "x"), vec![DraftPart::text(key)])
     }
 
@@ -331,7 +364,7 @@ mod tests {
         ledger.append(&session, other).unwrap();
         sink.flush().unwrap();
         assert_eq!((sink.report.turns_added, sink.report.turns_known), (1, 1));
-        assert_eq!(sink.places, [1, 2]);
+        assert_eq!(sink.track.places.iter().map(|p| p.seq).collect::<Vec<_>>(), [1, 2]);
         let entries = ledger.reader(Scope::All).entries(session.id, 0, 10).unwrap();
         let kinds: Vec<_> = entries.iter().filter_map(|e| e.turn()).map(|t| t.speaker.kind).collect();
         assert_eq!(kinds, [SpeakerKind::System, SpeakerKind::Owner]);

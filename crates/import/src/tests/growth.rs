@@ -126,13 +126,13 @@ fn untidy_lines_grow() {
         say("b"),
         say("c"),
         say("d"),
-        say("lost"),
+        say("glued"),
         say("e").replace("\"e\"}", "\"\\ud83d\"}"),
     );
     by_bytes("untidy", &text);
     let sample = Sample::new();
     let report = sample.import(&text);
-    assert_eq!((report.turns_added, report.skipped["broken_line"], report.repairs), (5, 1, 1));
-    assert_eq!(texts(&sample), ["a", "b", "c", "d", "\u{FFFD}"]);
+    assert_eq!((report.turns_added, report.skipped["broken_line"], report.repairs), (6, 1, 1));
+    assert_eq!(texts(&sample), ["a", "b", "c", "d", "glued", "\u{FFFD}"]);
     assert_eq!(sample.turns().iter().map(|t| t.repairs).sum::<u32>(), 1);
 }
