@@ -26,7 +26,8 @@ pub enum ImportError {
     /// The first record belongs to no format that is read.
     #[error(
         "it starts with {found}; what is read: Codex rollouts (their first record is a session_meta, or an id with \
-         instructions or git) and pi sessions (their first record has the type \"session\")"
+         instructions or git), pi sessions (their first record has the type \"session\") and Claude Code sessions \
+         (their first record has a type and a sessionId)"
     )]
     Unrecognised {
         /// The file.

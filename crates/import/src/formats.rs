@@ -16,6 +16,9 @@ pub enum Format {
     CodexFlat,
     /// A pi session.
     Pi,
+    /// A Claude Code session, or what one of its sub-agents did.
+    #[serde(rename = "claude-code")]
+    ClaudeCode,
 }
 
 impl Format {
@@ -25,6 +28,7 @@ impl Format {
         match self {
             Self::Codex | Self::CodexFlat => "codex",
             Self::Pi => "pi",
+            Self::ClaudeCode => "claude-code",
         }
     }
 
@@ -34,7 +38,14 @@ impl Format {
         match self {
             Self::Codex | Self::CodexFlat => "Codex",
             Self::Pi => "pi",
+            Self::ClaudeCode => "Claude Code",
         }
+    }
+
+    /// Whether the first record is a header and holds no turn.
+    #[must_use]
+    pub const fn has_header(self) -> bool {
+        !matches!(self, Self::ClaudeCode)
     }
 
     /// The format of a file with this first record.
@@ -50,8 +61,22 @@ impl Format {
             None if kind.is_none() && has("id") && has("timestamp") && names_instructions => {
                 Some(Self::CodexFlat)
             }
+            Some(kind) if is_claude_code(first, kind) => Some(Self::ClaudeCode),
             _ => None,
         }
+    }
+}
+
+/// Claude Code's files have no header, so their first record may be any. Nearly all name the session; messages have content,
+/// by which they are told from those of programs that took over the envelope.
+fn is_claude_code(first: &Value, kind: &str) -> bool {
+    let has = |key| text(first, key).is_some();
+    let content = || first.get("message").is_some_and(|m| m.get("content").is_some());
+    match kind {
+        "user" | "assistant" => has("sessionId") && content(),
+        "file-history-snapshot" => has("messageId") && first.get("snapshot").is_some_and(Value::is_object),
+        "summary" => has("summary") && has("leafUuid"),
+        _ => has("sessionId"),
     }
 }
 
@@ -98,7 +123,7 @@ mod tests {
 
     #[test]
     fn content_tells_the_format() {
-        let cases: [(&str, Option<Format>); 9] = [
+        let cases: [(&str, Option<Format>); 18] = [
             (r#"{"timestamp":"t","type":"session_meta","payload":{"id":"a"}}"#, Some(Format::Codex)),
             (r#"{"type":"session_meta","payload":"a"}"#, None),
             (r#"{"id":"a","timestamp":"t","instructions":null}"#, Some(Format::CodexFlat)),
@@ -108,6 +133,18 @@ mod tests {
             (r#"{"type":"session","id":1}"#, None),
             (r#"{"ts":"t","dir":"meta","kind":"session_start"}"#, None),
             (r#"{"type":"session_meta","payload":{"#, None),
+            (
+                r#"{"type":"user","sessionId":"s","message":{"role":"user","content":"a"}}"#,
+                Some(Format::ClaudeCode),
+            ),
+            (r#"{"type":"user","sessionId":"s","message":{"role":"user","parts":[]}}"#, None),
+            (r#"{"type":"user","message":{"role":"user","content":"a"}}"#, None),
+            (r#"{"type":"brand-new","sessionId":"s"}"#, Some(Format::ClaudeCode)),
+            (r#"{"type":"summary","summary":"a","leafUuid":"b"}"#, Some(Format::ClaudeCode)),
+            (r#"{"type":"summary","summary":"a"}"#, None),
+            (r#"{"type":"file-history-snapshot","messageId":"m","snapshot":{}}"#, Some(Format::ClaudeCode)),
+            (r#"{"type":"started","key":"v2:a","agentId":"b"}"#, None),
+            (r#"{"sessionId":"s","projectHash":"h","kind":"main"}"#, None),
         ];
         for (text, wanted) in cases {
             assert_eq!(sniff(text.as_bytes()), wanted, "{text}");

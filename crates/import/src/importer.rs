@@ -1,12 +1,13 @@
 //! Importing files and folders.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sayso::Ledger;
 use serde_json::Value;
 
+use crate::claude::{self, Claude};
 use crate::codex::Codex;
 use crate::error::ImportError;
 use crate::formats::{self, Format};
@@ -15,11 +16,9 @@ use crate::records::{Record, Records};
 use crate::report::{FileReport, Report};
 use crate::session::Home;
 use crate::sink::Sink;
+use crate::source;
 use crate::values::named;
 use crate::walk;
-
-/// Bytes read at once.
-const BUFFER: usize = 256 << 10;
 
 /// How transcripts are imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +34,7 @@ impl Default for Importer {
     }
 }
 
-/// What reads the records of one format. The header was read before.
+/// What reads the records of one format, but for a header.
 trait Reading {
     fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error>;
 
@@ -63,6 +62,16 @@ impl Reading for Pi {
     }
 }
 
+impl Reading for Claude {
+    fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
+        self.take(record, sink)
+    }
+
+    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
+        self.settle(sink)
+    }
+}
+
 impl Importer {
     /// An importer for the transcripts of the person of this name.
     pub fn new(owner: impl Into<String>) -> Self {
@@ -86,22 +95,25 @@ impl Importer {
         if !std::fs::metadata(path).map_err(read)?.is_file() {
             return Err(read(std::io::Error::other("it is no regular file")));
         }
-        let file = File::open(path).map_err(read)?;
-        let mut records = Records::new(BufReader::with_capacity(BUFFER, file));
+        let mut records = Records::new(source::buffered(path).map_err(read)?);
         let first = match records.next() {
             Some(first) => first.map_err(read)?,
             None => return Err(no_record(path, records.broken())),
         };
         let format = recognised(path, &first.value)?;
-        let home =
-            home(format, &first.value).ok_or_else(|| ImportError::NoSession { path: path.to_owned() })?;
+        let home = home(format, &first, path);
+        let home = home.ok_or_else(|| ImportError::NoSession { path: path.to_owned() })?;
         let refused = |cause| ImportError::Ledger { path: path.to_owned(), cause };
         let mut sink = Sink::new(ledger, home, FileReport::new(format)).map_err(refused)?;
-        let folder = std::path::absolute(path).map_err(read)?;
-        let mut reading = self.reading(format, folder.parent().unwrap_or(path));
+        let mut reading = self.reading(format, &std::path::absolute(path).map_err(read)?);
         let mut told = 0;
-        note(&mut sink, &first);
-        for record in records.by_ref() {
+        let mut first = Some(first);
+        if format.has_header()
+            && let Some(header) = first.take()
+        {
+            note(&mut sink, &header);
+        }
+        while let Some(record) = first.take().map(Ok).or_else(|| records.next()) {
             let record = record.map_err(read)?;
             progress(record.offset.saturating_sub(told));
             told = record.offset;
@@ -113,8 +125,10 @@ impl Importer {
         Ok(closed(sink.report, &records))
     }
 
-    fn reading(&self, format: Format, folder: &Path) -> Box<dyn Reading> {
+    fn reading(&self, format: Format, path: &Path) -> Box<dyn Reading> {
+        let folder = path.parent().unwrap_or(path);
         match format {
+            Format::ClaudeCode => Box::new(Claude::new(&self.owner, path)),
             Format::Codex | Format::CodexFlat => Box::new(Codex::new(format, &self.owner)),
             Format::Pi => Box::new(Pi::new(&self.owner, folder)),
         }
@@ -185,10 +199,11 @@ fn no_record(path: &Path, broken: u64) -> ImportError {
     ImportError::NoRecord { path: path.to_owned(), hint: formats::hint(&head, broken) }
 }
 
-fn home(format: Format, first: &Value) -> Option<Home> {
+fn home(format: Format, first: &Record, path: &Path) -> Option<Home> {
     let header = match format {
-        Format::Codex => first.get("payload")?,
-        Format::CodexFlat | Format::Pi => first,
+        Format::ClaudeCode => return claude::home::home(path, first),
+        Format::Codex => first.value.get("payload")?,
+        Format::CodexFlat | Format::Pi => &first.value,
     };
     let id = named(header, "id").or_else(|| named(header, "session_id"))?;
     Some(Home::new(format, id, named(header, "cwd")))

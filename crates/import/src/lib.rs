@@ -1,4 +1,5 @@
-//! Imports transcripts that people already have into a ledger: Codex rollouts (both generations) and pi sessions.
+//! Imports transcripts that people already have into a ledger: Codex rollouts (both generations), pi sessions and Claude
+//! Code sessions.
 //!
 //! A file is recognised by its first complete record, never by its name, and read one line at a time however long a
 //! line is. Every record ends up as a turn, a compaction, a mark, a named skip or an `unknown` that is reported: nothing
@@ -34,11 +35,13 @@
 //! constructed files and in the programs' sources only. Compressed rollouts (`.jsonl.zst`) are refused by name.
 
 mod blocks;
+mod claude;
 mod codex;
 mod draft;
 mod error;
 pub mod formats;
 mod importer;
+pub mod mapping;
 mod markers;
 mod pi;
 pub mod records;
@@ -46,6 +49,7 @@ mod repair;
 mod report;
 mod session;
 mod sink;
+mod source;
 #[cfg(test)]
 mod tests;
 mod tool;

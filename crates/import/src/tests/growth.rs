@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::claude;
 use super::codex::{agent, announced, completed, line, meta, user};
 use super::pi::{header, message};
 use super::{Sample, assert_counted};
@@ -50,7 +51,7 @@ fn by_bytes(name: &str, text: &str) {
 }
 
 /// Grows by whole records.
-fn by_lines(name: &str, lines: &[String]) {
+pub(super) fn by_lines(name: &str, lines: &[String]) {
     let text = lines.join("\n");
     let ends = || text.match_indices('\n').map(|(at, _)| at).chain([text.len()]);
     grows_from(name, &text, ends());
@@ -114,6 +115,21 @@ fn a_session_of_pi_grows() {
         json!({"type": "message", "message": {"role": "user", "content": "no id"}}).to_string(),
     ];
     by_bytes("pi", &(lines.join("\r\n") + "\r\n"));
+}
+
+#[test]
+fn a_session_of_claude_code_grows() {
+    let side = json!({"isSidechain": true, "message": {"content": "find"}});
+    let lines = [
+        json!({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}).to_string(),
+        claude::user("a", json!("hi\n<system-reminder>r</system-reminder>")),
+        claude::agent("b", json!([{"type": "tool_use", "id": "1", "name": "Bash", "input": {}}])),
+        claude::record("user", "c", side),
+        claude::user("d", claude::result("1", "é")),
+        claude::record("user", "e", json!({"isCompactSummary": true, "message": {"content": "sum"}})),
+        claude::agent("f", claude::text("done")),
+    ];
+    by_bytes("claude code", &(lines.join("\r\n") + "\r\n"));
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Whole files imported into the in-memory ledger.
 
+mod claude;
+mod claude_queue;
+mod claude_whole;
 mod codex;
 mod corpus;
 mod files;
@@ -89,7 +92,9 @@ pub(crate) fn assert_counted(report: &FileReport) {
     let no_records = ["broken_line", "unreadable"];
     let skipped: u64 =
         report.skipped.iter().filter(|(k, _)| !no_records.contains(&k.as_str())).map(|(_, n)| n).sum();
-    let counted = 1 + report.turns_added + report.turns_known + report.compactions + skipped + report.unknown;
+    let header = u64::from(report.format.has_header());
+    let counted =
+        header + report.turns_added + report.turns_known + report.compactions + skipped + report.unknown;
     assert_eq!(counted, report.records, "{report:?}");
 }
 

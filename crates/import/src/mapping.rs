@@ -1,0 +1,4 @@
+//! What becomes of every record, format by format: precise enough to count by.
+
+#[doc = include_str!("../docs/claude-code.md")]
+pub mod claude_code {}
