@@ -6,6 +6,7 @@
 pub mod address;
 pub mod canon;
 pub mod entry;
+pub mod escape;
 pub mod form;
 pub mod hidden;
 pub mod id;
