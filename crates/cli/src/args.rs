@@ -206,7 +206,7 @@ impl Forward {
 pub(crate) struct Context {
     /// The session
     pub(crate) session: String,
-    /// The provider whose form is printed: openai-responses
+    /// The provider whose form is printed: openai-responses, openai-chat or anthropic
     #[arg(long = "for", value_name = "PROVIDER")]
     pub(crate) provider: String,
     /// Tokens it may take, as estimated; more is an error that asks for a compaction

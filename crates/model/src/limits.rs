@@ -28,3 +28,7 @@ pub const SUFFIX_CHARS: usize = 6;
 pub const CHUNK_BYTES: usize = 64 * 1024;
 /// Candidates that an ambiguous name lists at most.
 pub const CANDIDATES: usize = 10;
+/// Entries before a compaction's boundary in which a context looks for the other half of a call and its result, at most.
+pub const LOOK_BACK_ENTRIES: u64 = 4_096;
+/// Entries that a result may stand before its call, where it was stored too early.
+pub const EARLY_ENTRIES: u64 = 64;

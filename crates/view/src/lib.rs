@@ -9,6 +9,8 @@ pub mod fuzzing;
 pub mod guard;
 pub mod marker;
 mod names;
+#[doc(hidden)]
+pub mod rules;
 mod sheet;
 pub mod turn;
 

@@ -49,9 +49,12 @@ fn lists() {
 #[test]
 fn context() {
     let (home, _) = forwarded();
-    let args = ["context", "Build", "--for", "openai-responses"];
-    let ran = home.run(&args);
-    home.check("context", &args, &ran);
+    let said = ["append", "--project", "Beta", "--session", "Build", "--speaker", "agent:Rocky"];
+    assert_eq!(home.feed("확인했습니다.".as_bytes(), &said).code, Some(0));
+    for provider in ["openai-responses", "openai-chat", "anthropic"] {
+        let args = ["context", "Build", "--for", provider];
+        home.check(&format!("context_{provider}"), &args, &home.run(&args));
+    }
 }
 
 #[test]

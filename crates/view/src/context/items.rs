@@ -1,7 +1,11 @@
 //! A session as a list of items that no provider's format shows in yet.
 
-use sayso_model::{Entry, Kept, Part, PartBody, Speaker, SpeakerKind, ToolCall, Turn};
+use std::borrow::Cow;
+use std::collections::HashSet;
 
+use sayso_model::{Entry, Kept, Outcome, Part, PartBody, SpeakerKind, ToolCall, Turn, escape};
+
+use super::groups::Groups;
 use super::label;
 use super::pairing::{Pairs, Place};
 use super::summary;
@@ -31,16 +35,19 @@ pub(super) struct Call {
     pub(super) tool: String,
     pub(super) arguments: String,
     pub(super) output: String,
+    /// Failed also where no result was recorded.
+    pub(super) outcome: Outcome,
 }
 
 /// The items of a session's entries: the latest summary, then the turns after its boundary.
 pub(super) fn items(entries: &[Entry]) -> Vec<Item> {
-    let mut list = List { entries, items: Vec::new(), pairs: Pairs::of(entries), parallel: false };
-    let compaction = summary::latest(entries);
-    if let Some(compaction) = compaction {
+    let through = summary::through(entries);
+    let pairs = Pairs::of(entries);
+    let groups = Groups::of(entries, &pairs, through);
+    let mut list = List { entries, pairs, groups, items: Vec::new(), ids: HashSet::new() };
+    if let Some(compaction) = summary::latest(entries) {
         list.items.push(Item::User(vec![summary::text(compaction, entries)]));
     }
-    let through = compaction.map_or(0, |c| c.through);
     for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.seq > through) {
         list.entry(index, entry);
     }
@@ -49,10 +56,11 @@ pub(super) fn items(entries: &[Entry]) -> Vec<Item> {
 
 struct List<'a> {
     entries: &'a [Entry],
-    items: Vec<Item>,
     pairs: Pairs,
-    /// Whether a call that comes now was made beside the last one, since no result stands between.
-    parallel: bool,
+    groups: Groups,
+    items: Vec<Item>,
+    /// Ids of calls that are in use.
+    ids: HashSet<String>,
 }
 
 impl List<'_> {
@@ -64,6 +72,7 @@ impl List<'_> {
             self.items.push(Item::User(vec![render(message, Profile::V1)]));
         }
         for (at, part) in turn.parts.iter().enumerate() {
+            self.calls((index, at));
             if message.is_none() || !is_note(turn, part) {
                 self.part(first, (index, at), turn, part);
             }
@@ -73,13 +82,11 @@ impl List<'_> {
     /// Adds a part. Blocks of one turn (items from `first` on) share a message as long as they stand next to each other.
     fn part(&mut self, first: usize, place: Place, turn: &Turn, part: &Part) {
         let speaker = turn.speaker_of(part);
+        let agents = turn.speaker.kind == SpeakerKind::Agent && speaker.kind == SpeakerKind::Agent;
         match &part.body {
-            PartBody::ToolCall(call) => self.call(place, part, call),
-            // It stands with its call, or went with it when that was compacted.
-            PartBody::ToolResult(_) if self.pairs.is_answer(place) => self.parallel = false,
-            PartBody::Text(text) if is_agent(&turn.speaker) && is_agent(speaker) => {
-                self.assistant(first, label::kept(part, text));
-            }
+            // It stands with its call.
+            PartBody::ToolResult(_) if self.pairs.is_answer(place) => {}
+            PartBody::Text(text) if agents => self.assistant(first, label::kept(part, text)),
             _ => self.user(first, label::block(speaker, part)),
         }
     }
@@ -102,26 +109,47 @@ impl List<'_> {
         }
     }
 
-    fn call(&mut self, place: Place, part: &Part, call: &ToolCall) {
-        let call = Call {
-            id: self.pairs.id(place).to_owned(),
-            tool: tool_name(&call.tool),
-            arguments: arguments(part, call),
-            output: self.output(place),
-        };
-        match self.items.last_mut() {
-            Some(Item::Calls(calls)) if self.parallel => calls.push(call),
-            _ => self.items.push(Item::Calls(vec![call])),
+    /// Adds the calls that are shown at this place.
+    fn calls(&mut self, place: Place) {
+        let run = self.groups.at(place).map(<[Place]>::to_vec).unwrap_or_default();
+        let calls: Vec<Call> = run.into_iter().filter_map(|call| self.call(call)).collect();
+        if !calls.is_empty() {
+            self.items.push(Item::Calls(calls));
         }
-        self.parallel = true;
     }
 
-    fn output(&self, call: Place) -> String {
+    fn call(&mut self, place: Place) -> Option<Call> {
+        let part = part_at(self.entries, place)?;
+        let PartBody::ToolCall(call) = &part.body else { return None };
+        let (outcome, output) = self.output(place);
+        Some(Call {
+            id: self.id(place, &call.call_id),
+            tool: tool_name(&call.tool),
+            arguments: arguments(part, call).into_owned(),
+            output,
+            outcome,
+        })
+    }
+
+    fn output(&self, call: Place) -> (Outcome, String) {
         let result = self.pairs.result(call).and_then(|place| part_at(self.entries, place));
-        match result {
-            Some(part) => mark(label::kept(part, part.body.text()), Shapes::Markers).into_owned(),
-            None => NO_RESULT.to_owned(),
+        match result.map(|part| (part, &part.body)) {
+            Some((part, PartBody::ToolResult(result))) => {
+                (result.outcome, mark(label::kept(part, &result.text), Shapes::Markers).into_owned())
+            }
+            _ => (Outcome::Failed, NO_RESULT.to_owned()),
         }
+    }
+
+    /// The id under which a call is rendered: its own, unless a provider would refuse it or it stands there already.
+    fn id(&mut self, (index, at): Place, own: &str) -> String {
+        if fits(own) && self.ids.insert(own.to_owned()) {
+            return own.to_owned();
+        }
+        let entry = self.entries.get(index).map(|entry| entry.id.to_string()).unwrap_or_default();
+        let made = format!("call_{entry}_{at}");
+        self.ids.insert(made.clone());
+        made
     }
 }
 
@@ -129,26 +157,37 @@ fn part_at(entries: &[Entry], (index, at): Place) -> Option<&Part> {
     entries.get(index)?.turn()?.parts.get(at)
 }
 
-fn is_agent(speaker: &Speaker) -> bool {
-    speaker.kind == SpeakerKind::Agent
-}
-
-fn arguments(part: &Part, call: &ToolCall) -> String {
+/// The arguments as they were written. Halves of surrogate pairs are repaired where that makes JSON of them.
+fn arguments<'a>(part: &Part, call: &'a ToolCall) -> Cow<'a, str> {
     match (part.kept, call.arguments.as_str()) {
-        (Kept::Redacted, _) => NO_ARGUMENTS.to_owned(),
-        (Kept::Whole, "") => "{}".to_owned(),
-        (Kept::Whole, arguments) => arguments.to_owned(),
+        (Kept::Redacted, _) => Cow::Borrowed(NO_ARGUMENTS),
+        (Kept::Whole, "") => Cow::Borrowed("{}"),
+        (Kept::Whole, arguments) => match escape::repair_halves(arguments) {
+            (repaired, 1..) if is_json(&repaired) => repaired,
+            _ => Cow::Borrowed(arguments),
+        },
     }
 }
 
-/// Characters of a tool's name that every provider takes.
-const TOOL_CHARS: usize = 64;
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(text).is_ok()
+}
+
+/// Characters of an id or of a tool's name that every provider takes.
+const ID_CHARS: usize = 64;
+
+fn fits(id: &str) -> bool {
+    (1..=ID_CHARS).contains(&id.len()) && id.chars().all(is_plain)
+}
+
+/// The letters that every provider allows.
+const fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
 
 /// The tool's name in the letters that providers allow.
 fn tool_name(name: &str) -> String {
-    let fit = |c: char| {
-        if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }
-    };
-    let name: String = name.chars().take(TOOL_CHARS).map(fit).collect();
+    let fit = |c: char| if is_plain(c) { c } else { '_' };
+    let name: String = name.chars().take(ID_CHARS).map(fit).collect();
     if name.is_empty() { "tool".to_owned() } else { name }
 }

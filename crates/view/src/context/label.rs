@@ -50,9 +50,18 @@ fn attached(attachment: &Attachment, is: Kept) -> String {
     format!("[{}]", format!("attachment {}", facts.join(", ")).trim_end())
 }
 
-/// A result that answers no call which is still there: words of a tool, no function output.
+/// Whether a part shows in a context as words, so that calls before and after it were not made side by side.
+pub(super) fn shows(part: &Part) -> bool {
+    match &part.body {
+        PartBody::Text(text) => !kept(part, text).is_empty(),
+        PartBody::Attachment(_) | PartBody::ToolResult(_) => true,
+        PartBody::Reasoning(..) | PartBody::ToolCall(_) => false,
+    }
+}
+
+/// A result that answers no call: words of a tool, no function output.
 fn orphan(speaker: &Speaker, result: &ToolResult, part: &Part) -> String {
     let name = if result.tool.is_empty() { &speaker.name } else { &result.tool };
     let who = label(sayso_model::SpeakerKind::Tool, name);
-    between(&who, "not the owner; the call is not part of this context", &guard(kept(part, &result.text)))
+    between(&who, "not the owner; no call in this context waits for it", &guard(kept(part, &result.text)))
 }

@@ -5,16 +5,29 @@
 //! What looks like a marker or a label is escaped ([`crate::guard`]); a quote is rendered as its marker
 //! ([`crate::marker`]), never stored as one. Reasoning and marks are left out.
 //!
-//! In user messages what hides is shown. An agent's own words and the arguments of its calls are replayed byte for byte, and so is
-//! what a tool printed, but for lines that look like a marker.
+//! In user messages what hides is shown. An agent's own words and the arguments of its calls are replayed byte for byte (but
+//! that half of a surrogate pair becomes U+FFFD, where that makes JSON of the arguments), and so is what a tool printed, but
+//! for lines that look like a marker.
+//!
+//! # Calls and their results
+//!
+//! Calls that were made side by side stand together, each with exactly one result right behind them, in every provider's
+//! way. A result that came late, or was stored before its call, is moved to it. For a call without a result an error output is
+//! made. Where the boundary of a compaction separates a call from its result, both are shown, where the first of them stands
+//! that the summary does not cover. What answers no call is shown as words of its tool.
 //!
 //! # What does not change
 //!
-//! Appending entries never changes what was rendered before, so a provider's cache holds. The exceptions have names: a
-//! text that was redacted, erased or superseded, a new compaction, and a result that came late: as long as a call has no result, an
-//! error output stands for it, and from that output on the rendering may change when the result, or a parallel call right beside
-//! it, is appended. Over budget nothing slides: [`NeedsCompaction`] says so.
+//! Appending entries never changes what was rendered before, so a provider's cache holds: the JSON but for the brackets
+//! that close at its end is the beginning of every later one. The exceptions have names: a text that was redacted, erased
+//! or superseded; a new compaction; a result that came late: as long as a call has no result, an error output stands for
+//! it, and from that output on the rendering may change when the result, or a parallel call right beside it, is appended;
+//! and a call that is stored after its result, which until then stood there as words. Over budget nothing slides:
+//! [`NeedsCompaction`] says so.
 
+mod anthropic;
+mod chat;
+mod groups;
 mod items;
 mod label;
 mod pairing;
@@ -29,6 +42,9 @@ use std::str::FromStr;
 use sayso_model::Entry;
 use serde_json::Value;
 
+pub use anthropic::anthropic;
+pub use chat::openai_chat;
+pub use groups::looks_back;
 pub use responses::openai_responses;
 pub use tokens::{Scripts, TokenCounter};
 
@@ -38,6 +54,10 @@ pub use tokens::{Scripts, TokenCounter};
 pub enum Provider {
     /// The `input` array of the OpenAI Responses API.
     OpenAiResponses,
+    /// The `messages` array of the OpenAI Chat Completions API.
+    OpenAiChat,
+    /// The `messages` array of the Anthropic Messages API.
+    Anthropic,
 }
 
 /// A text names no provider that context is made for.
@@ -49,14 +69,19 @@ pub struct UnknownProvider {
 }
 
 impl Provider {
+    /// Every provider.
+    pub const ALL: [Self; 3] = [Self::OpenAiResponses, Self::OpenAiChat, Self::Anthropic];
+
     /// Every provider's word, for help and messages.
-    pub const KNOWN: &'static str = "openai-responses";
+    pub const KNOWN: &'static str = "openai-responses, openai-chat, anthropic";
 
     /// The provider's word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenAiResponses => "openai-responses",
+            Self::OpenAiChat => "openai-chat",
+            Self::Anthropic => "anthropic",
         }
     }
 }
@@ -65,10 +90,8 @@ impl FromStr for Provider {
     type Err = UnknownProvider;
 
     fn from_str(text: &str) -> Result<Self, UnknownProvider> {
-        match text {
-            "openai-responses" => Ok(Self::OpenAiResponses),
-            _ => Err(UnknownProvider { found: text.to_owned() }),
-        }
+        let found = Self::ALL.into_iter().find(|provider| provider.as_str() == text);
+        found.ok_or_else(|| UnknownProvider { found: text.to_owned() })
     }
 }
 
@@ -96,7 +119,7 @@ pub struct NeedsCompaction {
 /// A rendered context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
-    /// What goes into the request.
+    /// What goes into the request, under the name that [`Provider`] tells: always an array.
     pub input: Value,
     /// About how many tokens that is.
     pub tokens: u64,
@@ -124,6 +147,8 @@ pub fn context(
 ) -> Result<Context, NeedsCompaction> {
     let input = match provider {
         Provider::OpenAiResponses => openai_responses(entries),
+        Provider::OpenAiChat => openai_chat(entries),
+        Provider::Anthropic => anthropic(entries),
     };
     let needed = tokens::of(&input, budget.counter);
     if needed > budget.tokens {

@@ -1,52 +1,46 @@
-//! Which result answers which call.
+//! Which result answers which call, and which calls were made side by side.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use sayso_model::{Entry, Part, PartBody, ToolCall, ToolResult};
+use sayso_model::limits::EARLY_ENTRIES;
+use sayso_model::{Entry, EntryBody, Part, PartBody, ToolResult};
+
+use super::label;
 
 /// A part by its place: the index of the entry and of the part in it.
 pub(super) type Place = (usize, usize);
 
-/// Calls without a result so far, by id.
-type Open<'a> = HashMap<&'a str, VecDeque<Place>>;
-
 /// Calls and results of a run of entries, matched.
+///
+/// A result answers the nearest call before it that has its id and no result yet. Where no call with its id stands before
+/// it, it was stored too early and answers the first such call that follows soon. A result without an id answers the
+/// oldest open call without one of the last run.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     results: HashMap<Place, Place>,
     answers: HashSet<Place>,
-    ids: HashMap<Place, String>,
+    /// Places of results that were stored before their calls.
+    early: Vec<Place>,
+    runs: Vec<Run>,
+}
+
+/// Calls that were made side by side: no result and no words stand between them, and none had its result already.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// The calls, in order; at least one.
+    pub(super) calls: Vec<Place>,
+    /// Whether it may have begun before the first entry at hand.
+    pub(super) cut: bool,
 }
 
 impl Pairs {
-    /// Matches each result with the nearest call before it that has the same id and no result yet. Results without an id
-    /// answer calls without one, the oldest first.
+    /// Matches the calls and results of these entries.
     pub(super) fn of(entries: &[Entry]) -> Self {
-        let mut pairs = Self::default();
-        let mut open = Open::new();
-        let mut taken = HashSet::new();
-        for (place, part) in parts(entries) {
-            match &part.body {
-                PartBody::ToolCall(call) => {
-                    pairs.ids.insert(place, unique(call, entries, place, &mut taken));
-                    open.entry(&call.call_id).or_default().push_back(place);
-                }
-                PartBody::ToolResult(result) => pairs.answer(&mut open, place, result),
-                PartBody::Text(_) | PartBody::Reasoning(..) | PartBody::Attachment(_) => {}
-            }
+        let mut matcher = Matcher { cut: true, ..Matcher::default() };
+        for (index, entry) in entries.iter().enumerate() {
+            matcher.entry(index, entry);
         }
-        pairs
-    }
-
-    fn answer(&mut self, open: &mut Open<'_>, place: Place, result: &ToolResult) {
-        let Some(calls) = open.get_mut(result.call_id.as_str()) else {
-            return;
-        };
-        let call = if result.call_id.is_empty() { calls.pop_front() } else { calls.pop_back() };
-        if let Some(call) = call {
-            self.results.insert(call, place);
-            self.answers.insert(place);
-        }
+        matcher.pairs
     }
 
     /// Where the result of the call at this place stands.
@@ -59,29 +53,114 @@ impl Pairs {
         self.answers.contains(&place)
     }
 
-    /// The id under which the call at this place is rendered: its own, unless it has none, is too long for a provider or
-    /// stands there already.
-    pub(super) fn id(&self, call: Place) -> &str {
-        self.ids.get(&call).map_or("", String::as_str)
+    /// Results that were stored before their calls.
+    pub(super) fn early(&self) -> &[Place] {
+        &self.early
+    }
+
+    /// The runs, in order.
+    pub(super) fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The calls of a run and their results.
+    pub(super) fn places<'a>(&'a self, run: &'a Run) -> impl Iterator<Item = Place> + 'a {
+        run.calls.iter().flat_map(|call| std::iter::once(*call).chain(self.result(*call)))
+    }
+
+    fn pair(&mut self, call: Place, result: Place) {
+        self.results.insert(call, result);
+        self.answers.insert(result);
     }
 }
 
-/// Every part with its place.
-pub(super) fn parts(entries: &[Entry]) -> impl Iterator<Item = (Place, &Part)> {
-    let turns = entries.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.turn()?)));
-    turns.flat_map(|(index, turn)| turn.parts.iter().enumerate().map(move |(at, part)| ((index, at), part)))
+/// Goes through the entries in order.
+#[derive(Debug, Default)]
+struct Matcher<'a> {
+    pairs: Pairs,
+    /// Calls without a result so far, by id.
+    open: HashMap<&'a str, Vec<Place>>,
+    /// Those of the last run that have no id.
+    nameless: VecDeque<Place>,
+    /// Results that no call stands before, by id, with the entry's `seq`.
+    waiting: HashMap<&'a str, (Place, u64)>,
+    /// The last call with an id, by the entry's `seq`.
+    called: HashMap<&'a str, u64>,
+    /// Whether a call that comes now is made beside the last one.
+    beside: bool,
+    /// Whether nothing came so far that would end a run.
+    cut: bool,
 }
 
-/// Characters of a call's id that every provider takes.
-const ID_CHARS: usize = 64;
-
-fn unique(call: &ToolCall, entries: &[Entry], place: Place, taken: &mut HashSet<String>) -> String {
-    let own = &call.call_id;
-    if !own.is_empty() && sayso_model::text::chars(own) <= ID_CHARS && taken.insert(own.clone()) {
-        return own.clone();
+impl<'a> Matcher<'a> {
+    fn entry(&mut self, index: usize, entry: &'a Entry) {
+        match &entry.body {
+            EntryBody::Turn(turn) => {
+                if turn.quote.is_some() {
+                    self.end_run();
+                }
+                for (at, part) in turn.parts.iter().enumerate() {
+                    self.part((index, at), entry.seq, part);
+                }
+            }
+            EntryBody::Compaction(_) => self.end_run(),
+            EntryBody::Mark(_) => {}
+        }
     }
-    let entry = entries.get(place.0).map(|entry| entry.id.to_string()).unwrap_or_default();
-    let made = format!("call_{entry}_{}", place.1);
-    taken.insert(made.clone());
-    made
+
+    fn part(&mut self, place: Place, seq: u64, part: &'a Part) {
+        match &part.body {
+            PartBody::ToolCall(call) => self.call(place, seq, &call.call_id),
+            PartBody::ToolResult(result) => self.result(place, seq, result),
+            _ if label::shows(part) => self.end_run(),
+            _ => {}
+        }
+    }
+
+    fn end_run(&mut self) {
+        (self.beside, self.cut) = (false, false);
+    }
+
+    fn call(&mut self, place: Place, seq: u64, id: &'a str) {
+        if !self.beside {
+            self.pairs.runs.push(Run { calls: Vec::new(), cut: self.cut });
+            self.nameless.clear();
+            self.beside = true;
+        }
+        if let Some(run) = self.pairs.runs.last_mut() {
+            run.calls.push(place);
+        }
+        if id.is_empty() {
+            self.nameless.push_back(place);
+            return;
+        }
+        self.called.insert(id, seq);
+        match self.waiting.remove(id).filter(|(_, early)| seq - early <= EARLY_ENTRIES) {
+            Some((result, _)) => {
+                self.pairs.pair(place, result);
+                self.pairs.early.push(result);
+                // All is said of this call, and what was rendered of it stays as it is.
+                self.end_run();
+            }
+            None => self.open.entry(id).or_default().push(place),
+        }
+    }
+
+    fn result(&mut self, place: Place, seq: u64, result: &'a ToolResult) {
+        self.end_run();
+        let id = result.call_id.as_str();
+        let call =
+            if id.is_empty() { self.nameless.pop_front() } else { self.open.get_mut(id).and_then(Vec::pop) };
+        match call {
+            Some(call) => self.pairs.pair(call, place),
+            None if self.is_early(id, seq) => _ = self.waiting.insert(id, (place, seq)),
+            None => {}
+        }
+    }
+
+    /// Whether a result without a call may be waiting for one; a second result of a call is not.
+    fn is_early(&self, id: &str, seq: u64) -> bool {
+        let called = self.called.get(id).is_some_and(|call| seq - call <= EARLY_ENTRIES);
+        !id.is_empty() && !called
+    }
 }

@@ -18,6 +18,11 @@ pub(super) fn latest(entries: &[Entry]) -> Option<&Compaction> {
     })
 }
 
+/// The last place that the latest compaction stands for; 0 where there is none.
+pub(super) fn through(entries: &[Entry]) -> u64 {
+    latest(entries).map_or(0, |compaction| compaction.through)
+}
+
 /// The summary as the text of a user message.
 pub(super) fn text(compaction: &Compaction, entries: &[Entry]) -> String {
     let summary = match compaction.kept {
@@ -26,7 +31,11 @@ pub(super) fn text(compaction: &Compaction, entries: &[Entry]) -> String {
     };
     let who = format!("summary by {}", label(compaction.speaker.kind, &compaction.speaker.name));
     let quotes = quotes(compaction.through, entries);
-    between(&who, "stands for the earlier turns; not the owner's words", &format!("{summary}{quotes}"))
+    let standing = match compaction.speaker.is_owner() {
+        true => "stands for the earlier turns",
+        false => "stands for the earlier turns; not the owner's words",
+    };
+    between(&who, standing, &format!("{summary}{quotes}"))
 }
 
 fn quotes(through: u64, entries: &[Entry]) -> String {

@@ -50,10 +50,18 @@ pub(super) fn of(value: &Value, counter: &dyn TokenCounter) -> u64 {
         Value::Array(items) => items.iter().map(|item| of(item, counter)).sum(),
         Value::Object(fields) => {
             let texts = fields.iter().filter(|(name, _)| !matches!(name.as_str(), "type" | "role"));
-            AROUND + texts.map(|(_, field)| of(field, counter)).sum::<u64>()
+            AROUND + texts.map(|(name, field)| field_of(name, field, counter)).sum::<u64>()
         }
         Value::String(text) => counter.count(text),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+/// The tokens of a field; arguments that are an object are read by the model as JSON, names and all.
+fn field_of(name: &str, field: &Value, counter: &dyn TokenCounter) -> u64 {
+    match field {
+        Value::Object(_) if name == "input" => counter.count(&field.to_string()),
+        _ => of(field, counter),
     }
 }
 
@@ -67,5 +75,11 @@ mod tests {
         assert_eq!(Scripts.count("안녕하세요"), 5);
         assert_eq!(Scripts.count(""), 0);
         assert_eq!(Scripts.count("🙂"), 2);
+    }
+
+    #[test]
+    fn arguments_count_with_their_names() {
+        let block = serde_json::json!({"type": "tool_use", "input": {"abcd": 1}});
+        assert_eq!(of(&block, &Scripts), AROUND + Scripts.count(r#"{"abcd":1}"#));
     }
 }
