@@ -1,7 +1,7 @@
 //! Random batches: the embedded backend does, refuses and reads exactly what the oracle does, refuses and reads.
 
 mod compare;
-mod random;
+pub(crate) mod random;
 mod world;
 
 use std::cell::RefCell;

@@ -85,6 +85,23 @@ pub enum Error {
         /// The turn.
         given: Address,
     },
+    /// A summary says nothing.
+    #[error("the summary is empty: give the words that stand for the earlier turns")]
+    EmptySummary,
+    /// There is nothing that a summary could stand for.
+    #[error("{given} has no entries yet: append turns first")]
+    EmptySession {
+        /// The session.
+        given: Address,
+    },
+    /// The boundary of a compaction stands in another session.
+    #[error("{given} does not stand in {session}: name an entry of that session")]
+    BoundaryElsewhere {
+        /// The entry.
+        given: Address,
+        /// The session to compact.
+        session: Address,
+    },
     /// The context does not fit the budget.
     #[error(transparent)]
     NeedsCompaction(#[from] NeedsCompaction),

@@ -18,6 +18,8 @@
 //! # }
 //! ```
 
+mod compact;
+mod context;
 mod error;
 mod forward;
 mod host;
@@ -28,6 +30,7 @@ mod plan;
 mod reader;
 mod resolve;
 
+pub use compact::{CompactRequest, Compacted};
 pub use error::Error;
 pub use forward::{Destination, ForwardRequest, Selection};
 pub use host::{Host, SystemHost};

@@ -7,7 +7,6 @@ use sayso_model::{
     Compaction, Digest, Entry, EntryId, Mark, OutputId, ProjectId, SessionId, Speaker, SpeakerId,
 };
 use sayso_store::{Output, Placed, Problem, Project, Report, Scope, Session, StreamKind, Waiting};
-use sayso_view::context::{Budget, Context, Provider, Scripts, context};
 
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -234,28 +233,5 @@ impl Reader {
             )),
             Err(error) => Some(format!("the session cannot be compared with its kept head: {error}")),
         }
-    }
-}
-
-impl Reader {
-    /// What a model would be given next: the latest compaction, the quotes it covers, and every turn after its boundary.
-    /// Without a budget nothing is too much.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NeedsCompaction`] where it does not fit the budget; storage errors.
-    pub fn context(
-        &self,
-        session: SessionId,
-        provider: Provider,
-        budget: Option<u64>,
-    ) -> Result<Context, Error> {
-        let through = self.latest_compaction(session)?.map_or(0, |(_, compaction)| compaction.through);
-        let mut entries = if through == 0 { Vec::new() } else { self.quotes(session, through)? };
-        for entry in self.walk(session, through) {
-            entries.push(entry?);
-        }
-        let budget = Budget { tokens: budget.unwrap_or(u64::MAX), counter: &Scripts };
-        Ok(context(&entries, provider, budget)?)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::open;
 
+mod cases_context;
 mod cases_quote;
 mod cases_sayso;
 mod cases_store;

@@ -22,8 +22,8 @@
 //! that close at its end is the beginning of every later one. The exceptions have names: a text that was redacted, erased
 //! or superseded; a new compaction; a result that came late: as long as a call has no result, an error output stands for
 //! it, and from that output on the rendering may change when the result, or a parallel call right beside it, is appended;
-//! and a call that is stored after its result, which until then stood there as words. Over budget nothing slides:
-//! [`NeedsCompaction`] says so.
+//! and a result that was stored before its call, which stands there as words until the call is stored, and again where
+//! another result of the call comes. Over budget nothing slides: [`NeedsCompaction`] says so.
 
 mod anthropic;
 mod chat;

@@ -12,9 +12,9 @@ pub(super) type Place = (usize, usize);
 
 /// Calls and results of a run of entries, matched.
 ///
-/// A result answers the nearest call before it that has its id and no result yet. Where no call with its id stands before
-/// it, it was stored too early and answers the first such call that follows soon. A result without an id answers the
-/// oldest open call without one of the last run.
+/// A result answers the nearest call before it that has its id and no result yet. A call that nothing answers so takes a
+/// result that was stored too early: shortly before it, with no call of its id before that. A result without an id
+/// answers the oldest open call without one of the last run.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     results: HashMap<Place, Place>,
@@ -24,7 +24,7 @@ pub(super) struct Pairs {
     runs: Vec<Run>,
 }
 
-/// Calls that were made side by side: no result and no words stand between them, and none had its result already.
+/// Calls that were made side by side: no result and no words stand between them.
 #[derive(Debug)]
 pub(super) struct Run {
     /// The calls, in order; at least one.
@@ -40,7 +40,9 @@ impl Pairs {
         for (index, entry) in entries.iter().enumerate() {
             matcher.entry(index, entry);
         }
-        matcher.pairs
+        let Matcher { mut pairs, early, .. } = matcher;
+        early.into_iter().for_each(|(call, result)| pairs.pair_early(call, result));
+        pairs
     }
 
     /// Where the result of the call at this place stands.
@@ -72,6 +74,22 @@ impl Pairs {
         self.results.insert(call, result);
         self.answers.insert(result);
     }
+
+    /// Gives a call that nothing answers the result that was stored before it. The run ends with it: all is said of it, and
+    /// what was rendered of it stays as it is.
+    fn pair_early(&mut self, call: Place, result: Place) {
+        if self.results.contains_key(&call) {
+            return;
+        }
+        self.pair(call, result);
+        self.early.push(result);
+        let at = self.runs.partition_point(|run| run.calls.first().is_some_and(|first| *first <= call));
+        let Some(run) = at.checked_sub(1).and_then(|at| self.runs.get_mut(at)) else { return };
+        let rest = run.calls.iter().position(|other| *other > call).map(|rest| run.calls.split_off(rest));
+        if let Some(calls) = rest {
+            self.runs.insert(at, Run { calls, cut: false });
+        }
+    }
 }
 
 /// Goes through the entries in order.
@@ -84,6 +102,8 @@ struct Matcher<'a> {
     nameless: VecDeque<Place>,
     /// Results that no call stands before, by id, with the entry's `seq`.
     waiting: HashMap<&'a str, (Place, u64)>,
+    /// Calls with a result that was stored before them, should nothing else answer them.
+    early: Vec<(Place, Place)>,
     /// The last call with an id, by the entry's `seq`.
     called: HashMap<&'a str, u64>,
     /// Whether a call that comes now is made beside the last one.
@@ -135,15 +155,9 @@ impl<'a> Matcher<'a> {
             return;
         }
         self.called.insert(id, seq);
-        match self.waiting.remove(id).filter(|(_, early)| seq - early <= EARLY_ENTRIES) {
-            Some((result, _)) => {
-                self.pairs.pair(place, result);
-                self.pairs.early.push(result);
-                // All is said of this call, and what was rendered of it stays as it is.
-                self.end_run();
-            }
-            None => self.open.entry(id).or_default().push(place),
-        }
+        self.open.entry(id).or_default().push(place);
+        let early = self.waiting.remove(id).filter(|(_, early)| seq - early <= EARLY_ENTRIES);
+        self.early.extend(early.map(|(result, _)| (place, result)));
     }
 
     fn result(&mut self, place: Place, seq: u64, result: &'a ToolResult) {

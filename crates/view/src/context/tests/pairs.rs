@@ -47,6 +47,21 @@ fn a_second_result_is_not_taken_for_one_stored_early() {
 }
 
 #[test]
+fn a_result_behind_the_call_is_preferred_to_one_before_it() {
+    let mut turns = vec![
+        (tool(), vec![result("a", "stray")]),
+        (agent(), vec![call("a"), call("b")]),
+        (tool(), vec![result("a", "A"), result("b", "B")]),
+    ];
+    let wanted = [WAITS_FOR_NONE, "call a", "call b", "output a = A", "output b = B"];
+    assert_eq!(rendered(&session(turns.clone())), wanted);
+    // Nothing more is said of a call whose result stands before it, so the next one stands apart.
+    turns.truncate(2);
+    let missing = "output b = [no result was recorded for this call]";
+    assert_eq!(rendered(&session(turns)), ["call a", "output a = stray", "call b", missing]);
+}
+
+#[test]
 fn a_result_that_lies_far_before_a_call_is_not_its() {
     let turns = |between: usize| {
         let words = (0..between).map(|_| (owner(), vec![text("w")]));

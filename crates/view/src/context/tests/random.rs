@@ -139,16 +139,23 @@ fn settled(input: &Value) -> String {
     text.trim_end_matches([']', '}']).to_owned()
 }
 
-/// How many entries' rendering the last entry must not change: all before it, unless that turns results into early ones.
-fn unaffected(entries: &[Entry]) -> usize {
+/// The results that were stored before the calls they answer, with those, by the index of their entries.
+fn early(entries: &[Entry]) -> Vec<(usize, usize)> {
     let pairs = Pairs::of(entries);
     let calls = pairs.runs().iter().flat_map(|run| &run.calls);
-    let answered = calls.filter_map(|call| Some((pairs.result(*call)?.0, call.0)));
-    let mut early: Vec<_> = answered.filter(|(result, call)| result < call).collect();
-    early.sort_unstable();
-    let fold =
-        |end: usize, (result, call): &(usize, usize)| if *call >= end { end.min(*result) } else { end };
-    early.iter().rev().fold(entries.len() - 1, fold)
+    let answered = calls.filter_map(|call| Some((pairs.result(*call)?, *call)));
+    answered.filter(|(result, call)| result < call).map(|(result, call)| (result.0, call.0)).collect()
+}
+
+/// How many entries' rendering the last entry must not change: all before it, unless it makes a result an early one or
+/// answers a call that had an early one.
+fn unaffected(entries: &[Entry]) -> usize {
+    let now = early(entries);
+    let before = |end: &usize| {
+        let known: Vec<_> = now.iter().copied().filter(|(result, _)| result < end).collect();
+        known == early(&entries[..*end])
+    };
+    (0..entries.len()).rev().find(before).unwrap_or_default()
 }
 
 fn config() -> ProptestConfig {
