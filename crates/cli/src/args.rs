@@ -65,6 +65,8 @@ pub(crate) enum Command {
     Origin(One),
     /// Print what a model would be given next
     Context(Context),
+    /// Record that a summary stands for a session's earlier turns, which stay
+    Compact(Compact),
     /// Print a stored output whole
     Output(Output),
     /// List forwarded turns that their agent has not seen yet
@@ -212,6 +214,24 @@ pub(crate) struct Context {
     /// Tokens it may take, as estimated; more is an error that asks for a compaction
     #[arg(long, value_name = "N")]
     pub(crate) budget: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compact {
+    /// The session
+    pub(crate) session: String,
+    /// The file with the summary; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) summary: PathBuf,
+    /// The last entry that the summary stands for [default: the last one when the command starts]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) through: Option<String>,
+    /// Who wrote the summary [default: an agent without a name]
+    #[arg(long, value_name = "KIND[:NAME]", value_parser = speaker)]
+    pub(crate) by: Option<SpeakerRef>,
+    /// An idempotency key: the same key with the same summary is written once
+    #[arg(long)]
+    pub(crate) key: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -61,6 +61,7 @@ fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
         Command::Forward(args) => cmd::forward::run(&args, global, out),
         Command::Origin(args) => cmd::origin::run(&args, global, out),
         Command::Context(args) => cmd::context::run(&args, global, out),
+        Command::Compact(args) => cmd::compact::run(&args, global, out),
         Command::Output(args) => cmd::output::run(&args, global, out),
         Command::Verify(args) => cmd::verify::run(&args, global, out),
         Command::Doctor => cmd::doctor::run(global, out),

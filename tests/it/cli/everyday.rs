@@ -71,6 +71,7 @@ fn help() {
         "forward",
         "origin",
         "context",
+        "compact",
         "output",
         "inbox",
         "verify",

@@ -1,6 +1,7 @@
 //! The program as a person or a script uses it: standard output, standard error and the exit code.
 
 mod bad_input;
+mod compact;
 mod contract;
 mod everyday;
 mod hook;

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod append;
+pub(crate) mod compact;
 pub(crate) mod context;
 pub(crate) mod demo;
 pub(crate) mod doctor;
