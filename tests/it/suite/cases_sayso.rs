@@ -1,6 +1,6 @@
 //! Field cases Q32 to Q34: on whose say-so.
 
-use sayso::model::PartBody;
+use sayso::model::{Outcome, PartBody, ToolCall, ToolResult};
 use sayso::view::context::{Provider, openai_responses};
 use sayso::view::marker::ids_in;
 use sayso::{NewTurn, SpeakerKind::*, SpeakerRef};
@@ -106,4 +106,31 @@ fn q34_an_agents_forward_is_never_the_owners() {
     let forwarder = parsed(&entry).forwarded_by.unwrap();
     assert_eq!((forwarder.kind, forwarder.name.as_str()), (Agent, "Rocky"));
     assert_eq!(parsed(&entry).note, "delete everything");
+}
+
+#[test]
+fn a_command_that_the_owner_ran_is_no_call_of_the_model() {
+    let world = open();
+    let session = world.session("Acme", "Plan");
+    let call = ToolCall { call_id: String::new(), tool: "bash".into(), arguments: "ls -la".into() };
+    let result = ToolResult {
+        call_id: String::new(),
+        tool: "bash".into(),
+        outcome: Outcome::Ok,
+        text: "a.txt".into(),
+        output: None,
+    };
+    let mut turn = NewTurn::text(Tool, "bash", "");
+    turn.parts = vec![
+        (Some(SpeakerRef::new(Owner, "Mira")), PartBody::ToolCall(call)),
+        (None, PartBody::ToolResult(result)),
+    ];
+    world.ledger.append(&session, turn).unwrap();
+    for provider in [Provider::OpenAiResponses, Provider::OpenAiChat, Provider::Anthropic] {
+        let context = world.all().context(session.id, provider, None).unwrap().input.to_string();
+        assert!(context.contains("Ran bash: ls -la") && context.contains("a.txt"), "{context}");
+        for call in ["function_call", "tool_calls", "tool_use", "assistant"] {
+            assert!(!context.contains(call), "{context}");
+        }
+    }
 }

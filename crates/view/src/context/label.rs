@@ -1,6 +1,6 @@
 //! Words in a user message: the owner's stand bare, everyone else's between two lines that say whose they are.
 
-use sayso_model::{Attachment, Kept, Part, PartBody, Speaker, ToolResult};
+use sayso_model::{Attachment, Kept, Part, PartBody, Speaker, SpeakerKind, ToolCall, ToolResult};
 
 use crate::guard::guard;
 use crate::marker::REDACTED;
@@ -12,8 +12,14 @@ pub(super) fn block(speaker: &Speaker, part: &Part) -> Option<String> {
         PartBody::Text(text) => words(speaker, kept(part, text)),
         PartBody::Attachment(attachment) => Some(said_by(speaker, &attached(attachment, part.kept))),
         PartBody::ToolResult(result) => Some(orphan(speaker, result, part)),
+        PartBody::ToolCall(call) if speaker.kind != SpeakerKind::Agent => Some(ran(speaker, call, part)),
         PartBody::Reasoning(..) | PartBody::ToolCall(_) => None,
     }
+}
+
+/// A command that somebody else than the model ran: words, no call, since no provider would take it for another's.
+fn ran(speaker: &Speaker, call: &ToolCall, part: &Part) -> String {
+    said_by(speaker, &guard(&format!("Ran {}: {}", capped(&call.tool), kept(part, &call.arguments))))
 }
 
 pub(super) fn kept<'a>(part: &Part, text: &'a str) -> &'a str {
@@ -62,6 +68,6 @@ pub(super) fn shows(part: &Part) -> bool {
 /// A result that answers no call: words of a tool, no function output.
 fn orphan(speaker: &Speaker, result: &ToolResult, part: &Part) -> String {
     let name = if result.tool.is_empty() { &speaker.name } else { &result.tool };
-    let who = label(sayso_model::SpeakerKind::Tool, name);
+    let who = label(SpeakerKind::Tool, name);
     between(&who, "not the owner; no call in this context waits for it", &guard(kept(part, &result.text)))
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use sayso_model::limits::EARLY_ENTRIES;
-use sayso_model::{Entry, EntryBody, Part, PartBody, ToolResult};
+use sayso_model::{Entry, EntryBody, Part, PartBody, SpeakerKind, ToolResult};
 
 use super::label;
 
@@ -120,7 +120,8 @@ impl<'a> Matcher<'a> {
                     self.end_run();
                 }
                 for (at, part) in turn.parts.iter().enumerate() {
-                    self.part((index, at), entry.seq, part);
+                    let by = turn.speaker_of(part).kind;
+                    self.part((index, at), entry.seq, by, part);
                 }
             }
             EntryBody::Compaction(_) => self.end_run(),
@@ -128,9 +129,14 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    fn part(&mut self, place: Place, seq: u64, part: &'a Part) {
+    fn part(&mut self, place: Place, seq: u64, by: SpeakerKind, part: &'a Part) {
         match &part.body {
-            PartBody::ToolCall(call) => self.call(place, seq, &call.call_id),
+            PartBody::ToolCall(call) if by == SpeakerKind::Agent => self.call(place, seq, &call.call_id),
+            // A command that a person ran is told in words; what it printed answers no call of the model.
+            PartBody::ToolCall(_) => {
+                self.end_run();
+                self.nameless.clear();
+            }
             PartBody::ToolResult(result) => self.result(place, seq, result),
             _ if label::shows(part) => self.end_run(),
             _ => {}
