@@ -1,9 +1,10 @@
-//! Card, marker and context: values in, text out. No store, clock, file or socket.
+//! Card, marker, context and export: values in, text out. No store, clock, file or socket.
 
 pub mod card;
 pub mod context;
 #[doc(hidden)]
 pub mod example;
+pub mod export;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod guard;

@@ -146,14 +146,14 @@ impl Show<'_> {
     }
 }
 
-fn kept(kept: Kept, text: &str) -> &str {
+pub(crate) fn kept(kept: Kept, text: &str) -> &str {
     match kept {
         Kept::Whole => text,
         Kept::Redacted => REDACTED,
     }
 }
 
-fn block(turn: &Turn, part: &Part) -> Block {
+pub(crate) fn block(turn: &Turn, part: &Part) -> Block {
     let what = label(&part.body);
     let by = part.by.as_ref().filter(|by| **by != turn.speaker).map(who);
     let label = match (by, what.is_empty()) {

@@ -23,7 +23,7 @@ impl Sheet {
     }
 }
 
-fn block(out: &mut String, block: &Block) {
+pub(crate) fn block(out: &mut String, block: &Block) {
     if !block.label.is_empty() {
         out.push_str(&format!("\n{}:\n", escaped(&block.label)));
     }
@@ -36,7 +36,7 @@ fn block(out: &mut String, block: &Block) {
     out.push_str(&format!("{fence}\n"));
 }
 
-fn foot(out: &mut String, foot: &Foot) {
+pub(crate) fn foot(out: &mut String, foot: &Foot) {
     out.push_str(&format!("- {}: {}", foot.label, escaped(&foot.text)));
     if let Some(code) = &foot.code {
         let comma = if foot.text.is_empty() { "" } else { ", " };
@@ -46,13 +46,13 @@ fn foot(out: &mut String, foot: &Foot) {
 }
 
 /// A fence longer than any run of backticks in the text.
-fn fence(text: &str) -> String {
+pub(crate) fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(3.max(longest + 1))
 }
 
 /// Text that Markdown takes as letters: every punctuation that could mark something up is escaped.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(

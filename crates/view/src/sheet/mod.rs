@@ -1,7 +1,7 @@
 //! A card's content, laid out once for terminal, Markdown and HTML.
 
 mod html;
-mod markdown;
+pub(crate) mod markdown;
 mod terminal;
 
 use sayso_model::{SaidAt, Speaker, UtcMs};
