@@ -26,14 +26,22 @@ pub enum ImportError {
     /// The first record belongs to no format that is read.
     #[error(
         "it starts with {found}; what is read: Codex rollouts (their first record is a session_meta, or an id with \
-         instructions or git), pi sessions (their first record has the type \"session\") and Claude Code sessions \
-         (their first record has a type and a sessionId)"
+         instructions or git), pi and OpenClaw sessions (their first record has the type \"session\") and Claude \
+         Code sessions (their first record has a type and a sessionId)"
     )]
     Unrecognised {
         /// The file.
         path: PathBuf,
         /// What its first record is, in words.
         found: String,
+    },
+    /// The file stands beside transcripts and adds nothing to them.
+    #[error("it was passed over: {why}")]
+    Beside {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: &'static str,
     },
     /// The first record names no session.
     #[error(

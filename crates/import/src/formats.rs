@@ -16,6 +16,12 @@ pub enum Format {
     CodexFlat,
     /// A pi session.
     Pi,
+    /// An OpenClaw session, which has the form of pi's.
+    #[serde(rename = "openclaw")]
+    OpenClaw,
+    /// OpenClaw's database, which holds many sessions.
+    #[serde(rename = "openclaw-database")]
+    OpenClawDatabase,
     /// A Claude Code session, or what one of its sub-agents did.
     #[serde(rename = "claude-code")]
     ClaudeCode,
@@ -28,6 +34,7 @@ impl Format {
         match self {
             Self::Codex | Self::CodexFlat => "codex",
             Self::Pi => "pi",
+            Self::OpenClaw | Self::OpenClawDatabase => "openclaw",
             Self::ClaudeCode => "claude-code",
         }
     }
@@ -38,6 +45,7 @@ impl Format {
         match self {
             Self::Codex | Self::CodexFlat => "Codex",
             Self::Pi => "pi",
+            Self::OpenClaw | Self::OpenClawDatabase => "OpenClaw",
             Self::ClaudeCode => "Claude Code",
         }
     }
@@ -45,10 +53,10 @@ impl Format {
     /// Whether the first record is a header and holds no turn.
     #[must_use]
     pub const fn has_header(self) -> bool {
-        !matches!(self, Self::ClaudeCode)
+        !matches!(self, Self::ClaudeCode | Self::OpenClawDatabase)
     }
 
-    /// The format of a file with this first record.
+    /// The format of a file with this first record; OpenClaw's sessions look like pi's.
     #[must_use]
     pub fn of(first: &Value) -> Option<Self> {
         let kind = first.get("type");
@@ -91,6 +99,12 @@ fn is_claude_code(first: &Value, kind: &str) -> bool {
 pub fn sniff(first: &[u8]) -> Option<Format> {
     let record = Records::new(first).next()?.ok()?;
     Format::of(&record.value)
+}
+
+/// Whether a first record is of a journal that Claude Code keeps of a workflow.
+pub(crate) fn is_journal(first: &Value) -> bool {
+    let kind = matches!(text(first, "type"), Some("started" | "result"));
+    kind && text(first, "key").is_some() && text(first, "agentId").is_some()
 }
 
 /// What a first record is, in words, for people whose file was refused.

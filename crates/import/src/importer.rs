@@ -7,18 +7,16 @@ use std::path::{Path, PathBuf};
 use sayso::Ledger;
 use serde_json::Value;
 
-use crate::claude::{self, Claude};
-use crate::codex::Codex;
+use crate::database::{self, is_database};
 use crate::error::ImportError;
 use crate::formats::{self, Format};
-use crate::pi::Pi;
-use crate::records::{Record, Records};
+use crate::names::{self, Sort};
+use crate::reading::{home, reading};
+use crate::records::Records;
 use crate::report::{FileReport, Report};
-use crate::session::Home;
 use crate::sink::Sink;
 use crate::source;
-use crate::values::named;
-use crate::walk;
+use crate::walk::{self, Found};
 
 /// How transcripts are imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,44 +29,6 @@ pub struct Importer {
 impl Default for Importer {
     fn default() -> Self {
         Self { owner: "owner".to_owned() }
-    }
-}
-
-/// What reads the records of one format, but for a header.
-trait Reading {
-    fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error>;
-
-    /// The file has no more complete records for now.
-    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), sayso::Error>;
-}
-
-impl Reading for Codex {
-    fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
-        self.take(record, sink)
-    }
-
-    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
-        self.settle(sink)
-    }
-}
-
-impl Reading for Pi {
-    fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
-        self.take(record, sink)
-    }
-
-    fn end(&mut self, _: &mut Sink<'_>) -> Result<(), sayso::Error> {
-        Ok(())
-    }
-}
-
-impl Reading for Claude {
-    fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
-        self.take(record, sink)
-    }
-
-    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
-        self.settle(sink)
     }
 }
 
@@ -90,34 +50,54 @@ impl Importer {
         path: &Path,
         progress: &mut dyn FnMut(u64),
     ) -> Result<FileReport, ImportError> {
+        if let Sort::Beside(why) = names::sort(path) {
+            return Err(ImportError::Beside { path: path.to_owned(), why });
+        }
         let read = |cause| ImportError::Read { path: path.to_owned(), cause };
         // Reading a pipe or a device may never end.
         if !std::fs::metadata(path).map_err(read)?.is_file() {
             return Err(read(std::io::Error::other("it is no regular file")));
         }
+        if is_database(&head(path)) {
+            return database::import(ledger, &self.owner, path, progress);
+        }
+        self.import_lines(ledger, path, progress)
+    }
+
+    fn import_lines(
+        &self,
+        ledger: &Ledger,
+        path: &Path,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<FileReport, ImportError> {
+        let read = |cause| ImportError::Read { path: path.to_owned(), cause };
         let mut records = Records::new(source::buffered(path).map_err(read)?);
         let first = match records.next() {
             Some(first) => first.map_err(read)?,
             None => return Err(no_record(path, records.broken())),
         };
-        let format = recognised(path, &first.value)?;
-        let home = home(format, &first, path);
+        let place = std::path::absolute(path).map_err(read)?;
+        let format = recognised(path, &place, &first.value)?;
+        let home = home(format, &first, &place);
         let home = home.ok_or_else(|| ImportError::NoSession { path: path.to_owned() })?;
         let refused = |cause| ImportError::Ledger { path: path.to_owned(), cause };
         let mut sink = Sink::new(ledger, home, FileReport::new(format)).map_err(refused)?;
-        let mut reading = self.reading(format, &std::path::absolute(path).map_err(read)?);
+        if let Sort::Archive(why) = names::sort(path) {
+            sink.archive(why);
+        }
+        let mut reading = reading(format, &self.owner, &place);
         let mut told = 0;
         let mut first = Some(first);
         if format.has_header()
             && let Some(header) = first.take()
         {
-            note(&mut sink, &header);
+            sink.note(&header);
         }
         while let Some(record) = first.take().map(Ok).or_else(|| records.next()) {
             let record = record.map_err(read)?;
             progress(record.offset.saturating_sub(told));
             told = record.offset;
-            note(&mut sink, &record);
+            sink.note(&record);
             reading.record(record, &mut sink).map_err(refused)?;
         }
         reading.end(&mut sink).and_then(|()| sink.finish()).map_err(refused)?;
@@ -125,25 +105,18 @@ impl Importer {
         Ok(closed(sink.report, &records))
     }
 
-    fn reading(&self, format: Format, path: &Path) -> Box<dyn Reading> {
-        let folder = path.parent().unwrap_or(path);
-        match format {
-            Format::ClaudeCode => Box::new(Claude::new(&self.owner, path)),
-            Format::Codex | Format::CodexFlat => Box::new(Codex::new(format, &self.owner)),
-            Format::Pi => Box::new(Pi::new(&self.owner, folder)),
-        }
-    }
-
-    /// Imports files, and every `*.jsonl` file of folders. A file that is refused is listed, and the others go on.
+    /// Imports files, and the transcripts in folders. A file that is refused is listed, and the others go on.
     pub fn import_paths(&self, ledger: &Ledger, paths: &[PathBuf], progress: &mut dyn FnMut(u64)) -> Report {
         let mut report = Report::default();
         for found in walk::files(paths) {
             match found {
-                Ok(path) => match self.import_file(ledger, &path, progress) {
+                Found::File(path) => match self.import_file(ledger, &path, progress) {
                     Ok(file) => report.add(file),
+                    Err(ImportError::Beside { why, .. }) => report.pass_over(path, why),
                     Err(error) => report.refuse(path, &error),
                 },
-                Err((path, cause)) => {
+                Found::Beside(path, why) => report.pass_over(path, why),
+                Found::Unreadable(path, cause) => {
                     report.refuse(path.clone(), &ImportError::Read { path, cause });
                 }
             }
@@ -170,11 +143,6 @@ pub fn import_paths(ledger: &Ledger, paths: &[PathBuf]) -> Report {
     Importer::default().import_paths(ledger, paths, &mut |_| {})
 }
 
-fn note(sink: &mut Sink<'_>, record: &Record) {
-    sink.report.records += 1;
-    sink.report.repairs += record.repairs;
-}
-
 fn closed<R: std::io::BufRead>(mut report: FileReport, records: &Records<R>) -> FileReport {
     report.skip_many("broken_line", records.broken());
     report.skip_many("unreadable", records.unreadable());
@@ -183,28 +151,31 @@ fn closed<R: std::io::BufRead>(mut report: FileReport, records: &Records<R>) -> 
     report
 }
 
-fn recognised(path: &Path, first: &Value) -> Result<Format, ImportError> {
-    let unknown = || ImportError::Unrecognised { path: path.to_owned(), found: formats::describe(first) };
-    Format::of(first).ok_or_else(unknown)
+/// Records of a workflow's journal: they tell which sub-agent started and what it came to, and their transcripts stand beside.
+const JOURNAL: &str = "it is a workflow's journal; what its agents said stands in their own transcripts";
+
+fn recognised(path: &Path, place: &Path, first: &Value) -> Result<Format, ImportError> {
+    match Format::of(first) {
+        Some(Format::Pi) if names::is_openclaw(place) => Ok(Format::OpenClaw),
+        Some(format) => Ok(format),
+        None if formats::is_journal(first) => {
+            Err(ImportError::Beside { path: path.to_owned(), why: JOURNAL })
+        }
+        None => Err(ImportError::Unrecognised { path: path.to_owned(), found: formats::describe(first) }),
+    }
 }
 
 fn no_record(path: &Path, broken: u64) -> ImportError {
+    ImportError::NoRecord { path: path.to_owned(), hint: formats::hint(&head(path), broken) }
+}
+
+/// The first bytes of a file; none of what cannot be read twice, such as a pipe.
+fn head(path: &Path) -> Vec<u8> {
     let mut head = Vec::new();
-    // Only for a hint in words: what cannot be read again, such as a pipe, has none.
     if path.is_file()
         && let Ok(file) = File::open(path)
     {
         let _ = file.take(16).read_to_end(&mut head);
     }
-    ImportError::NoRecord { path: path.to_owned(), hint: formats::hint(&head, broken) }
-}
-
-fn home(format: Format, first: &Record, path: &Path) -> Option<Home> {
-    let header = match format {
-        Format::ClaudeCode => return claude::home::home(path, first),
-        Format::Codex => first.value.get("payload")?,
-        Format::CodexFlat | Format::Pi => &first.value,
-    };
-    let id = named(header, "id").or_else(|| named(header, "session_id"))?;
-    Some(Home::new(format, id, named(header, "cwd")))
+    head
 }

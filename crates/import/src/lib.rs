@@ -1,8 +1,8 @@
-//! Imports transcripts that people already have into a ledger: Codex rollouts (both generations), pi sessions and Claude
-//! Code sessions.
+//! Imports transcripts that people already have into a ledger: Codex rollouts (both generations), sessions of pi, OpenClaw
+//! and Claude Code, and OpenClaw's database. What becomes of every record stands in [`mapping`].
 //!
-//! A file is recognised by its first complete record, never by its name, and read one line at a time however long a
-//! line is. Every record ends up as a turn, a compaction, a mark, a named skip or an `unknown` that is reported: nothing
+//! A file is recognised by its first complete record; its name and place tell what a program put aside, and OpenClaw's
+//! sessions from pi's, which look the same. It is read one line at a time, however long a line is. Every record ends up as a turn, a compaction, a mark, a named skip or an `unknown` that is reported: nothing
 //! is dropped in silence. Importing again adds only what is new, and a file that is still being written may be imported
 //! at any moment: a last record that is not complete yet stays where it is.
 //!
@@ -30,20 +30,24 @@
 //!
 //! # What rests on real files, and what does not
 //!
-//! Codex rollouts of 2025 and 2026, flat Codex files of August 2025 and pi sessions of versions 1 and 3 were seen as
-//! people had published them. Codex compactions, rollbacks and forks, and branches in pi sessions, were seen in
-//! constructed files and in the programs' sources only. Compressed rollouts (`.jsonl.zst`) are refused by name.
+//! Codex rollouts of 2025 and 2026, flat Codex files of August 2025, pi sessions of versions 1 and 3 and Claude Code
+//! sessions of versions 1.0 to 2.1 were seen as people had published them. Codex compactions, rollbacks and forks, branches
+//! in pi sessions, and what OpenClaw adds to them, were seen in constructed files and in the programs' sources only.
 
 mod blocks;
 mod claude;
 mod codex;
+mod database;
 mod draft;
 mod error;
 pub mod formats;
 mod importer;
 pub mod mapping;
 mod markers;
+mod names;
+mod openclaw;
 mod pi;
+mod reading;
 pub mod records;
 mod repair;
 mod report;

@@ -2,3 +2,6 @@
 
 #[doc = include_str!("../docs/claude-code.md")]
 pub mod claude_code {}
+
+#[doc = include_str!("../docs/openclaw.md")]
+pub mod openclaw {}

@@ -1,4 +1,4 @@
-//! pi sessions, of the versions 1 (without ids) to 3.
+//! pi sessions, of the versions 1 (without ids) to 3, and OpenClaw's, which have the same form.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::blocks::{joined, parts};
 use crate::draft::{Draft, DraftPart, Meta, Source, Who, Whole};
 use crate::formats::Format;
+use crate::openclaw;
 use crate::records::Record;
 use crate::sink::{Sink, Summary, Through};
 use crate::tool;
@@ -21,6 +22,7 @@ type Done = Result<(), sayso::Error>;
 
 /// Reads a session.
 pub(crate) struct Pi {
+    format: Format,
     owner: String,
     /// The folder of the session's file.
     folder: PathBuf,
@@ -32,30 +34,33 @@ pub(crate) struct Pi {
 }
 
 impl Pi {
-    pub(crate) fn new(owner: &str, folder: &Path) -> Self {
+    pub(crate) fn new(format: Format, owner: &str, folder: &Path) -> Self {
         Self {
+            format,
             owner: owner.to_owned(),
             folder: folder.to_owned(),
             model: None,
             ids: HashMap::new(),
-            before: vec![0],
+            before: Vec::new(),
         }
     }
 
-    /// Takes one record behind the header.
+    /// Takes one record, which may be a header.
     pub(crate) fn take(&mut self, record: Record, sink: &mut Sink<'_>) -> Done {
-        self.before.push(sink.entries());
+        // A header that was not handed on stood before everything.
+        let places = usize::try_from(record.ordinal).unwrap_or(usize::MAX).saturating_add(1);
+        self.before.resize(places, sink.entries());
         let meta = self.meta(&record);
         let mut value = record.value;
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
             "message" => return self.message(take(&mut value, "message"), meta, sink),
             "custom_message" => {
-                return sink.message(Draft::new(meta, system(), parts(take(&mut value, "content"))));
+                return sink.message(Draft::new(meta, self.system(), parts(take(&mut value, "content"))));
             }
             "branch_summary" => {
                 let summary = DraftPart::text(take_text(&mut value, "summary"));
-                return sink.turn(Draft::new(meta, system(), vec![summary]));
+                return sink.turn(Draft::new(meta, self.system(), vec![summary]));
             }
             "compaction" => return self.compaction(value, meta, sink),
             "session_info" => {
@@ -69,6 +74,7 @@ impl Pi {
                 sink.report.skip(&kind);
             }
             "session" | "thinking_level_change" | "label" | "custom" => sink.report.skip(&kind),
+            "compact" if self.is_openclaw() => sink.report.skip(&kind),
             other => sink.report.unknown(other),
         }
         Ok(())
@@ -96,21 +102,45 @@ impl Pi {
     fn message(&self, mut message: Value, meta: Meta, sink: &mut Sink<'_>) -> Done {
         let role = text(&message, "role").unwrap_or_default().to_owned();
         match role.as_str() {
+            "user" if self.is_openclaw() => sink.message(openclaw::user(&self.owner, message, meta)),
+            "system" if self.is_openclaw() => {
+                sink.message(Draft::new(meta, self.system(), parts(take(&mut message, "content"))))
+            }
             "user" => {
                 let owner = Who::new(SpeakerKind::Owner, &self.owner);
                 sink.message(Draft::new(meta, owner, parts(take(&mut message, "content"))))
             }
-            "assistant" => sink.turn(assistant(message, meta)),
+            "assistant" => sink.turn(self.assistant(message, meta)),
             "toolResult" => sink.turn(self.tool_result(message, meta)),
             "bashExecution" => sink.turn(self.bash(message, meta)),
             "custom" | "hookMessage" => {
-                sink.message(Draft::new(meta, system(), parts(take(&mut message, "content"))))
+                sink.message(Draft::new(meta, self.system(), parts(take(&mut message, "content"))))
             }
             other => {
                 sink.report.unknown(&format!("message/{other}"));
                 Ok(())
             }
         }
+    }
+
+    fn is_openclaw(&self) -> bool {
+        matches!(self.format, Format::OpenClaw | Format::OpenClawDatabase)
+    }
+
+    fn system(&self) -> Who {
+        Who::new(SpeakerKind::System, self.format.program())
+    }
+
+    fn assistant(&self, mut message: Value, meta: Meta) -> Draft {
+        let speaker = match named(&message, "model") {
+            Some(model) if self.is_openclaw() && openclaw::is_gateway(model) => self.system(),
+            model => Who::new(SpeakerKind::Agent, model.unwrap_or(self.format.program())),
+        };
+        let parts = match take(&mut message, "content") {
+            Value::Array(blocks) => blocks.into_iter().flat_map(spoken).collect(),
+            other => parts(other),
+        };
+        Draft::new(meta, speaker, parts)
     }
 
     fn tool_result(&self, mut message: Value, meta: Meta) -> Draft {
@@ -150,7 +180,7 @@ impl Pi {
     }
 
     fn compaction(&self, mut value: Value, meta: Meta, sink: &mut Sink<'_>) -> Done {
-        let model = self.model.clone().unwrap_or_else(|| Format::Pi.program().to_owned());
+        let model = self.model.clone().unwrap_or_else(|| self.format.program().to_owned());
         let through = self.first_kept(&value).map_or(Through::Last, Through::Entries);
         let text = take_text(&mut value, "summary");
         sink.compaction(Summary { meta, speaker: Who::new(SpeakerKind::Agent, model), through, text })
@@ -164,23 +194,9 @@ impl Pi {
     }
 }
 
-fn system() -> Who {
-    Who::new(SpeakerKind::System, Format::Pi.program())
-}
-
 fn said_at(record: &Value) -> Option<SaidAt> {
     let written = text(record, "timestamp").and_then(SaidAt::parse);
     written.or_else(|| SaidAt::new(record.pointer("/message/timestamp")?.as_i64()?, 0))
-}
-
-fn assistant(mut message: Value, meta: Meta) -> Draft {
-    let name = named(&message, "model").unwrap_or(Format::Pi.program()).to_owned();
-    let content = take(&mut message, "content");
-    let parts = match content {
-        Value::Array(blocks) => blocks.into_iter().flat_map(spoken).collect(),
-        other => parts(other),
-    };
-    Draft::new(meta, Who::new(SpeakerKind::Agent, name), parts)
 }
 
 /// One block of an answer.

@@ -72,6 +72,26 @@ impl FileReport {
         }
     }
 
+    /// Adds what another session of the same file gave.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.beside.extend(other.session.into_iter().chain(other.beside));
+        if self.session.is_none() && !self.beside.is_empty() {
+            self.session = Some(self.beside.remove(0));
+            self.project = other.project;
+        }
+        self.records += other.records;
+        self.turns_added += other.turns_added;
+        self.turns_known += other.turns_known;
+        self.compactions += other.compactions;
+        self.marks += other.marks;
+        self.unknown += other.unknown;
+        self.repairs += other.repairs;
+        self.bytes += other.bytes;
+        self.pending += other.pending;
+        merge(&mut self.skipped, other.skipped);
+        merge(&mut self.unknown_kinds, other.unknown_kinds);
+    }
+
     /// Counts a record that is known to hold no turn.
     pub(crate) fn skip(&mut self, kind: &str) {
         self.skip_many(kind, 1);
@@ -126,6 +146,8 @@ pub struct Report {
     pub unknown_kinds: BTreeMap<String, u64>,
     /// Files that were not imported.
     pub refused: Vec<Refused>,
+    /// Files that stand beside transcripts and add nothing to them.
+    pub passed_over: Vec<Refused>,
     /// Sequences that were repaired to U+FFFD.
     pub repairs: u64,
     /// The sessions that the files belong to, in the order of the files, each once.
@@ -149,6 +171,10 @@ impl Report {
                 self.sessions.push(session);
             }
         }
+    }
+
+    pub(crate) fn pass_over(&mut self, file: PathBuf, why: &str) {
+        self.passed_over.push(Refused { file, why: why.to_owned() });
     }
 
     pub(crate) fn refuse(&mut self, file: PathBuf, error: &dyn std::error::Error) {

@@ -8,6 +8,7 @@ mod blob;
 mod busy;
 mod cells;
 mod fault;
+pub mod foreign;
 mod group;
 mod open;
 mod options;

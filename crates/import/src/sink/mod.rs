@@ -1,6 +1,7 @@
 //! Writes drafts into the session of a file, in batches of whole records.
 
 mod batch;
+mod beside;
 mod track;
 
 use std::collections::HashMap;
@@ -11,6 +12,7 @@ use sayso_model::{MarkKind, PartBody, SessionId, SpeakerId, TurnId};
 
 use crate::draft::{Draft, Meta, Who};
 use crate::markers;
+use crate::records::Record;
 use crate::report::FileReport;
 use crate::session::{Home, within};
 
@@ -50,6 +52,8 @@ pub(crate) struct Sink<'a> {
     /// Tracks that are not written to just now, by name; the file's own has none.
     parked: HashMap<String, Track>,
     speakers: HashMap<Who, SpeakerId>,
+    /// Why the program put the file aside, if it did.
+    archive: Option<&'static str>,
     pub(crate) report: FileReport,
 }
 
@@ -62,10 +66,17 @@ impl<'a> Sink<'a> {
             home,
             parked: HashMap::new(),
             speakers: HashMap::new(),
+            archive: None,
             report,
         };
         sink.look()?;
         Ok(sink)
+    }
+
+    /// Counts a record that was read.
+    pub(crate) fn note(&mut self, record: &Record) {
+        self.report.records += 1;
+        self.report.repairs += record.repairs;
     }
 
     /// Looks for the track's session.
@@ -85,36 +96,6 @@ impl<'a> Sink<'a> {
             self.report.beside.extend(fresh);
         }
         self.track.session = session;
-    }
-
-    /// Writes to the conversation of this name beside the file's own from now on; to its own where there is no name.
-    pub(crate) fn turn_to(&mut self, beside: Option<&str>) -> Result<(), Error> {
-        let name = beside.unwrap_or_default();
-        if self.track.name == name {
-            return Ok(());
-        }
-        if self.track.bytes > track::PARKED_BYTES {
-            self.flush()?;
-        }
-        let (next, fresh) = match self.parked.remove(name) {
-            Some(track) => (track, false),
-            None => (Track::new(name.to_owned(), self.home.beside(name)), true),
-        };
-        let before = std::mem::replace(&mut self.track, next);
-        self.parked.insert(before.name.clone(), before);
-        if fresh { self.look() } else { Ok(()) }
-    }
-
-    /// Writes what is queued in every conversation.
-    pub(crate) fn finish(&mut self) -> Result<(), Error> {
-        let mut names: Vec<String> = self.parked.keys().cloned().collect();
-        names.sort();
-        for name in names {
-            self.turn_to(Some(&name))?;
-            self.flush()?;
-        }
-        self.turn_to(None)?;
-        self.flush()
     }
 
     /// Entries that the file has given so far.
@@ -244,7 +225,12 @@ impl<'a> Sink<'a> {
 
     fn session(&mut self) -> Result<SessionId, Error> {
         if let Some(session) = &self.track.session {
-            return Ok(session.id);
+            let (id, closed) = (session.id, session.closed);
+            // Another archive of the same session may have closed it.
+            if closed && self.archive.is_some() {
+                self.state(MarkKind::Reopened)?;
+            }
+            return Ok(id);
         }
         let session = self.track.home.make(self.ledger, self.track.title.as_deref())?;
         let id = session.id;

@@ -8,6 +8,7 @@ mod corpus;
 mod files;
 mod growth;
 mod marking;
+mod openclaw;
 mod pi;
 mod whole;
 

@@ -1,6 +1,7 @@
 //! What is particular to this backend; what every backend does is tested where the backends are compared.
 
 mod blobs;
+mod foreign;
 mod opening;
 mod plans;
 
