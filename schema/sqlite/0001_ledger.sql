@@ -173,7 +173,8 @@ CREATE TABLE mark (
     entry   INTEGER PRIMARY KEY REFERENCES entry (no),
     session TEXT NOT NULL,
     seq     INTEGER NOT NULL,
-    kind    TEXT NOT NULL CHECK (kind = 'offered' OR kind = 'in_context' OR kind = 'closed' OR kind = 'reopened'),
+    kind    TEXT NOT NULL CHECK (kind = 'offered' OR kind = 'in_context' OR kind = 'closed' OR kind = 'reopened'
+        OR kind = 'rolled_back' OR kind = 'abandoned' OR kind = 'restored' OR kind = 'derived'),
     target  TEXT,
     route   TEXT NOT NULL,
     UNIQUE (session, seq)

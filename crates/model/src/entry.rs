@@ -233,7 +233,7 @@ pub struct Mark {
 
 kinds! {
     /// The states that are marked.
-    MarkKind, "mark", "offered, in_context, closed, reopened" {
+    MarkKind, "mark", "offered, in_context, closed, reopened, rolled_back, abandoned, restored, derived" {
         /// A forwarded turn was handed to a running agent.
         Offered = "offered",
         /// The agent's transcript shows the marker of a forwarded turn.
@@ -242,5 +242,27 @@ kinds! {
         Closed = "closed",
         /// The session was opened again.
         Reopened = "reopened",
+        /// The turn was taken back: the conversation went on as if it had not been said.
+        RolledBack = "rolled_back",
+        /// The turn stands on a branch that was left: the conversation went on from an earlier turn.
+        Abandoned = "abandoned",
+        /// A turn that was rolled back or abandoned is part of the conversation again.
+        Restored = "restored",
+        /// The session comes from another one, which the route names; the entry is the last that was copied from there.
+        Derived = "derived",
+    }
+}
+
+impl MarkKind {
+    /// Whether it says how far a forwarded turn got.
+    #[must_use]
+    pub const fn is_delivery(self) -> bool {
+        matches!(self, Self::Offered | Self::InContext)
+    }
+
+    /// Whether it says that a turn is part of the conversation, or no longer. Of several on one turn the last counts.
+    #[must_use]
+    pub const fn is_standing(self) -> bool {
+        matches!(self, Self::RolledBack | Self::Abandoned | Self::Restored)
     }
 }

@@ -100,10 +100,13 @@ fn compact(compact: &Compact) -> Result<(), Refusal> {
 
 fn mark(mark: &MarkEntry) -> Result<(), Refusal> {
     chars("a route", &mark.route, NAME_LENGTH)?;
-    let of_entry = matches!(mark.kind, MarkKind::Offered | MarkKind::InContext);
-    match (of_entry, mark.of) {
-        (true, None) => Err(Refusal::Contradiction("this mark belongs to an entry: name it")),
-        (false, Some(_)) => Err(Refusal::Contradiction("this mark belongs to the session: name no entry")),
+    let of_entry = mark.kind.is_delivery() || mark.kind.is_standing();
+    let of_session = matches!(mark.kind, MarkKind::Closed | MarkKind::Reopened);
+    match mark.of {
+        None if of_entry => Err(Refusal::Contradiction("this mark belongs to an entry: name it")),
+        Some(_) if of_session => {
+            Err(Refusal::Contradiction("this mark belongs to the session: name no entry"))
+        }
         _ => Ok(()),
     }
 }

@@ -37,7 +37,8 @@ pub enum Command {
     Forward(Forward),
     /// Appends a compaction.
     Compact(Compact),
-    /// Appends a mark. The same mark of the same entry again returns the first; so does closing a closed session.
+    /// Appends a mark. The same mark of the same entry again returns the first; so does closing a closed session. Of marks
+    /// that say whether a turn is part of the conversation, the last counts, and only that one is not repeated.
     Mark(MarkEntry),
     /// Records an output whose bytes are already stored.
     StoreOutput(StoreOutput),
@@ -223,7 +224,7 @@ pub struct MarkEntry {
     pub session: SessionId,
     /// Which state.
     pub kind: MarkKind,
-    /// The entry that reached it: needed for `offered` and `in_context`, never for `closed` and `reopened`.
+    /// The entry that reached it: never for `closed` and `reopened`; for `derived`, if anything was copied; else needed.
     pub of: Option<EntryId>,
     /// By which way; may be empty.
     pub route: String,

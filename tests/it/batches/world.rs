@@ -300,9 +300,13 @@ impl World {
     }
 
     fn mark(&mut self, r: &mut Random) -> Command {
-        use MarkKind::{Closed, InContext, Offered, Reopened};
-        let kind = *r.pick(&[Offered, Offered, InContext, InContext, Reopened, Closed]);
-        let of_entry = matches!(kind, MarkKind::Offered | MarkKind::InContext) != r.chance(4);
+        use MarkKind::{Abandoned, Closed, Derived, InContext, Offered, Reopened, Restored, RolledBack};
+        let standing = [RolledBack, Abandoned, Restored, Abandoned, Derived, Derived];
+        let others = [Offered, Offered, InContext, InContext, Reopened, Closed];
+        let kinds = if r.chance(30) { &standing } else { &others };
+        let kind = *r.pick(kinds);
+        let needed = kind.is_delivery() || kind.is_standing() || (kind == Derived && r.chance(50));
+        let of_entry = needed != r.chance(4);
         let id = self.new_entry(r);
         let (of, session) = self.turn(r);
         Command::Mark(MarkEntry { id, session, kind, of: of_entry.then_some(of), route: name(r) })

@@ -4,7 +4,7 @@ use crate::read::turns::{
     WAITING_IN,
 };
 use crate::rows::{SESSION, SPEAKER};
-use crate::write::append::{FIRST_MARK, LAST_CLOSING};
+use crate::write::append::{FIRST_DERIVED, FIRST_MARK, LAST_CLOSING, SAME_STANDING};
 
 use super::{folder, open};
 
@@ -27,8 +27,21 @@ fn nothing_that_an_app_does_often_scans_a_table() {
     let folder = folder();
     let store = open(&folder.path);
     let selections = [BY_ID, RUN, QUOTES, WAITING, WAITING_IN];
-    let singles =
-        [HASH_AT, HEAD, KEY, LATEST, MARKS, PLACE, PROJECT_OF, SESSION, SPEAKER, FIRST_MARK, LAST_CLOSING];
+    let singles = [
+        HASH_AT,
+        HEAD,
+        KEY,
+        LATEST,
+        MARKS,
+        PLACE,
+        PROJECT_OF,
+        SESSION,
+        SPEAKER,
+        FIRST_MARK,
+        LAST_CLOSING,
+        FIRST_DERIVED,
+        SAME_STANDING,
+    ];
     let all = selections.iter().flat_map(statements).chain(singles.map(|(_, sql)| sql));
     for sql in all {
         let steps = plan(&store, sql);

@@ -185,7 +185,9 @@ impl Walk {
                 self.turns += 1;
                 self.last_at = Some(turn.said_at.map_or(entry.recorded_at, |said| UtcMs(said.ms())));
             }
-            EntryBody::Mark(mark) if mark.of.is_none() => self.closed = mark.kind == MarkKind::Closed,
+            EntryBody::Mark(mark) if matches!(mark.kind, MarkKind::Closed | MarkKind::Reopened) => {
+                self.closed = mark.kind == MarkKind::Closed;
+            }
             EntryBody::Mark(_) | EntryBody::Compaction(_) => {}
         }
     }

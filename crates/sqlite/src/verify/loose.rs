@@ -28,7 +28,8 @@ const LOOSE: &[(&str, &str)] = &[
     (
         "a quote's row does not fit its marks",
         "SELECT q.session, q.seq, e.id, q.entry FROM quote q JOIN entry e ON e.no = q.entry \
-         WHERE q.state <> coalesce((SELECT m.kind FROM mark m WHERE m.target = e.id ORDER BY m.seq DESC LIMIT 1), \
+         WHERE q.state <> coalesce((SELECT m.kind FROM mark m WHERE m.target = e.id \
+         AND m.kind IN ('offered', 'in_context') ORDER BY m.seq DESC LIMIT 1), \
          'recorded')",
     ),
     (

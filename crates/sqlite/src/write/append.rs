@@ -18,6 +18,26 @@ pub(crate) const FIRST_MARK: (&str, &str) = (
          WHERE m.target = ?1 AND m.kind = ?2 ORDER BY m.seq LIMIT 1"
     ),
 );
+/// The last mark that says whether a turn is part of the conversation, if it says this.
+pub(crate) const SAME_STANDING: (&str, &str) = (
+    "mark",
+    concat!(
+        "SELECT ",
+        place_columns!(),
+        " FROM mark m JOIN entry e ON e.no = m.entry JOIN session s ON s.id = e.session \
+         WHERE m.kind = ?2 AND m.entry = (SELECT l.entry FROM mark l WHERE l.target = ?1 \
+         AND l.kind IN ('rolled_back', 'abandoned', 'restored') ORDER BY l.seq DESC LIMIT 1)"
+    ),
+);
+pub(crate) const FIRST_DERIVED: (&str, &str) = (
+    "mark",
+    concat!(
+        "SELECT ",
+        place_columns!(),
+        " FROM mark m JOIN entry e ON e.no = m.entry JOIN session s ON s.id = e.session \
+         WHERE m.session = ?1 AND m.target IS NULL AND m.kind = 'derived' ORDER BY m.seq LIMIT 1"
+    ),
+);
 pub(crate) const LAST_CLOSING: (&str, &str) = (
     "mark",
     concat!(
@@ -96,15 +116,19 @@ impl Write<'_> {
         Ok(Done::Entries(Fate::New, vec![at.placed]))
     }
 
-    /// The mark that this one repeats: the first of the same kind and entry; of a closed session, the last closing.
+    /// The mark that this one repeats: the first of the same kind and entry; of a closed session, the last closing; of a
+    /// turn's place in the conversation, the last if it says the same.
     fn same_mark(&self, c: &MarkEntry, closed: bool) -> Result<Option<Placed>, Fault> {
+        let session = c.session.to_string();
         match (c.kind, c.of) {
-            (MarkKind::Offered | MarkKind::InContext, Some(of)) => {
+            (MarkKind::Offered | MarkKind::InContext | MarkKind::Derived, Some(of)) => {
                 one(self.conn, FIRST_MARK, (of.to_string(), c.kind.as_str()), read_place)
             }
-            (MarkKind::Closed, _) if closed => {
-                one(self.conn, LAST_CLOSING, [c.session.to_string()], read_place)
+            (MarkKind::RolledBack | MarkKind::Abandoned | MarkKind::Restored, Some(of)) => {
+                one(self.conn, SAME_STANDING, (of.to_string(), c.kind.as_str()), read_place)
             }
+            (MarkKind::Derived, None) => one(self.conn, FIRST_DERIVED, [session], read_place),
+            (MarkKind::Closed, _) if closed => one(self.conn, LAST_CLOSING, [session], read_place),
             _ => Ok(None),
         }
     }

@@ -4,7 +4,8 @@ use rusqlite::params;
 use sayso_model::canon::commit;
 use sayso_model::form::{self, Link};
 use sayso_model::{
-    Digest, EntryBody, EntryId, Mark, Quote, SaidAt, Salt, Seed, SessionId, SpeakerId, Turn, UtcMs, row,
+    Digest, EntryBody, EntryId, Mark, MarkKind, Quote, SaidAt, Salt, Seed, SessionId, SpeakerId, Turn, UtcMs,
+    row,
 };
 use sayso_store::Placed;
 use sayso_store::content::KEY_SALT;
@@ -204,7 +205,7 @@ impl Write<'_> {
         let (session, seq) = (at.placed.session.to_string(), clamp(at.placed.seq));
         let target = mark.of.map(|id| id.to_string());
         run(self.conn, NEW_MARK, params![at.no, session, seq, mark.kind.as_str(), target, mark.route])?;
-        if let Some(target) = target {
+        if let Some(target) = target.filter(|_| mark.kind.is_delivery()) {
             // So that what waits is found without reading the marks of every forward.
             run(self.conn, REACHED, (target, state_word(Some(mark.kind))))?;
         }
@@ -230,8 +231,8 @@ impl Write<'_> {
                 session.turns += 1;
                 session.last_at = Some(turn.said_at.map_or(at, |said| UtcMs(said.ms())));
             }
-            EntryBody::Mark(mark) if mark.of.is_none() => {
-                session.closed = mark.kind == sayso_model::MarkKind::Closed;
+            EntryBody::Mark(Mark { kind: kind @ (MarkKind::Closed | MarkKind::Reopened), .. }) => {
+                session.closed = *kind == MarkKind::Closed;
             }
             EntryBody::Mark(_) | EntryBody::Compaction(_) => {}
         }

@@ -237,22 +237,31 @@ impl Write<'_> {
         self.free_entry(c.id)?;
         let mark = Mark { kind: c.kind, of: c.of, route: c.route.clone() };
         let placed = self.place(c.session, c.id, EntryBody::Mark(mark), seed);
-        if let Some(session) = self.state.sessions.get_mut(&c.session).filter(|_| c.of.is_none()) {
+        if let (Some(session), MarkKind::Closed | MarkKind::Reopened) =
+            (self.state.sessions.get_mut(&c.session), c.kind)
+        {
             session.closed = c.kind == MarkKind::Closed;
         }
         Ok(Done::Entries(Fate::New, vec![placed]))
     }
 
-    /// The mark that this one repeats: the first of the same kind and entry; of a closed session, the last closing.
+    /// The mark that this one repeats: the first of the same kind and entry; of a closed session, the last closing; of a
+    /// turn's place in the conversation, the last if it says the same.
     fn same_mark(&self, c: &MarkEntry, closed: bool) -> Found {
-        let same = |e: &&Entry| matches!(&e.body, EntryBody::Mark(m) if m.kind == c.kind && m.of == c.of);
-        let mut entries = self.state.entries_of(self.scope, c.session).filter(same);
+        let mut marks = self.state.entries_of(self.scope, c.session).filter_map(|e| match &e.body {
+            EntryBody::Mark(m) if m.of == c.of => Some((e.id, m.kind)),
+            _ => None,
+        });
+        let same = |(_, kind): &(EntryId, MarkKind)| *kind == c.kind;
         let found = match c.kind {
-            MarkKind::Offered | MarkKind::InContext => entries.next(),
-            MarkKind::Closed if closed => entries.last(),
+            MarkKind::Offered | MarkKind::InContext | MarkKind::Derived => marks.find(same),
+            MarkKind::Closed if closed => marks.filter(same).last(),
             MarkKind::Closed | MarkKind::Reopened => None,
+            MarkKind::RolledBack | MarkKind::Abandoned | MarkKind::Restored => {
+                marks.filter(|(_, kind)| kind.is_standing()).last().filter(same)
+            }
         };
-        found.and_then(|e| self.state.placed(e.id))
+        found.and_then(|(id, _)| self.state.placed(id))
     }
 
     fn store_output(&mut self, c: &StoreOutput) -> Result<Done, Refusal> {

@@ -102,7 +102,10 @@ impl State {
         let turns = wanted.flat_map(|id| self.entries_of(scope, id));
         let quoting = turns.filter(|e| e.turn().is_some_and(|t| t.quote.is_some()));
         quoting
-            .map(|e| Waiting { entry: e.clone(), state: self.marks(scope, e.id).last().map(|m| m.kind) })
+            .map(|e| {
+                let mut kinds = self.marks(scope, e.id).into_iter().rev().map(|m| m.kind);
+                Waiting { entry: e.clone(), state: kinds.find(|kind| kind.is_delivery()) }
+            })
             .filter(|w| w.state != Some(MarkKind::InContext))
             .collect()
     }
