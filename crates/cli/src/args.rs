@@ -51,7 +51,7 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Append a turn; its text comes from standard input and is kept byte for byte
     Append(Append),
-    /// Import sessions that Codex and pi wrote: files, or folders with .jsonl files
+    /// Import sessions that Codex, pi, Claude Code and OpenClaw wrote: files, or folders of them
     Import(Import),
     /// List the projects
     Projects,
