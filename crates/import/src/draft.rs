@@ -29,6 +29,8 @@ pub(crate) struct Meta {
     pub(crate) repairs: u64,
     /// Which of the session's entries, in the order of the file, it answers.
     pub(crate) answers: Option<usize>,
+    /// Whether the program copied it from the session that this one comes from.
+    pub(crate) copied: bool,
 }
 
 /// A turn to write.

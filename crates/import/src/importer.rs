@@ -92,6 +92,7 @@ impl Importer {
             && let Some(header) = first.take()
         {
             sink.note(&header);
+            reading.header(&header, &mut sink);
         }
         while let Some(record) = first.take().map(Ok).or_else(|| records.next()) {
             let record = record.map_err(read)?;

@@ -28,6 +28,18 @@
 //! it, else by its program; a tool by its name; what a program put between the words is by `system`, under the
 //! program's name.
 //!
+//! # What no longer counts, and where a session comes from
+//!
+//! Turns that a person took back (Codex) or left for another branch (pi, OpenClaw) are imported and marked: `rolled_back`,
+//! `abandoned`, and `restored` once they are back. With Codex, taking back N turns takes the owner's last N turns and
+//! everything after them. With pi, what counts is the branch of the last record; what stands behind a missing parent is left
+//! as it is, since nobody knows.
+//!
+//! A session that was forked from another one, or that another one started (a sub-agent, a side chain), has a mark `derived`,
+//! whose route is the format and the id that the program gave that other session. The mark is of the last turn that was
+//! copied from there, if any was. With Codex, those are the records that were written within two seconds from the copied
+//! header on; with pi, the ones that the other session has too, where that is in the ledger.
+//!
 //! # What rests on real files, and what does not
 //!
 //! Codex rollouts of 2025 and 2026, flat Codex files of August 2025, pi sessions of versions 1 and 3 and Claude Code

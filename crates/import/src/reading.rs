@@ -13,6 +13,9 @@ use crate::values::named;
 
 /// What reads the records of one format, but for a header.
 pub(crate) trait Reading {
+    /// The header, where the format has one.
+    fn header(&mut self, _: &Record, _: &mut Sink<'_>) {}
+
     fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error>;
 
     /// The file has no more complete records for now.
@@ -20,6 +23,10 @@ pub(crate) trait Reading {
 }
 
 impl Reading for Codex {
+    fn header(&mut self, header: &Record, sink: &mut Sink<'_>) {
+        self.head(header, sink);
+    }
+
     fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
         self.take(record, sink)
     }
@@ -30,12 +37,16 @@ impl Reading for Codex {
 }
 
 impl Reading for Pi {
+    fn header(&mut self, header: &Record, sink: &mut Sink<'_>) {
+        self.head(header, sink);
+    }
+
     fn record(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
         self.take(record, sink)
     }
 
-    fn end(&mut self, _: &mut Sink<'_>) -> Result<(), sayso::Error> {
-        Ok(())
+    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
+        self.branches(sink)
     }
 }
 

@@ -37,6 +37,8 @@ pub struct FileReport {
     pub compactions: u64,
     /// Forwarded turns that are marked as in the context now.
     pub marks: u64,
+    /// Turns that are marked as rolled back or abandoned now.
+    pub left_out: u64,
     /// What holds no turn, by kind.
     pub skipped: BTreeMap<String, u64>,
     /// Records of a kind that the importer does not know.
@@ -63,6 +65,7 @@ impl FileReport {
             turns_known: 0,
             compactions: 0,
             marks: 0,
+            left_out: 0,
             skipped: BTreeMap::new(),
             unknown: 0,
             unknown_kinds: BTreeMap::new(),
@@ -84,6 +87,7 @@ impl FileReport {
         self.turns_known += other.turns_known;
         self.compactions += other.compactions;
         self.marks += other.marks;
+        self.left_out += other.left_out;
         self.unknown += other.unknown;
         self.repairs += other.repairs;
         self.bytes += other.bytes;
@@ -138,6 +142,8 @@ pub struct Report {
     pub compactions: u64,
     /// Forwarded turns that are marked as in the context now.
     pub marks: u64,
+    /// Turns that are marked as rolled back or abandoned now.
+    pub left_out: u64,
     /// What holds no turn, by kind.
     pub skipped: BTreeMap<String, u64>,
     /// Records of a kind that the importer does not know.
@@ -162,6 +168,7 @@ impl Report {
         self.turns_known += file.turns_known;
         self.compactions += file.compactions;
         self.marks += file.marks;
+        self.left_out += file.left_out;
         self.unknown += file.unknown;
         self.repairs += file.repairs;
         merge(&mut self.skipped, file.skipped);

@@ -25,6 +25,11 @@ impl Home {
         Self { format, id: id.to_owned(), cwd }
     }
 
+    /// The id that the program gave the session.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// The home of a conversation beside this one.
     pub(crate) fn beside(&self, name: &str) -> Self {
         Self { id: format!("{}/{name}", self.id), ..self.clone() }

@@ -51,6 +51,18 @@ impl Place {
         title.map(str::to_owned)
     }
 
+    /// The session that called a sub-agent: by the folder, else by what a record tells.
+    pub(super) fn caller(&self, record: &Value) -> Option<String> {
+        let told = || named(record, "sessionId").map(str::to_owned);
+        self.folder_of_session().or_else(told)
+    }
+
+    /// The name of the folder around that of sub-agents.
+    fn folder_of_session(&self) -> Option<String> {
+        let folder = self.folder.ends_with("subagents").then(|| self.folder.parent()?.file_name()).flatten();
+        folder.map(|name| name.to_string_lossy().into_owned())
+    }
+
     /// The file beside the transcript that holds the whole of an output, by the name that the transcript tells.
     pub(super) fn output(&self, named: &str) -> Option<PathBuf> {
         let name = named.rsplit(['/', '\\']).next().filter(|n| !n.is_empty() && *n != "..")?;
@@ -76,9 +88,7 @@ impl Place {
     /// The session's id: the file's name where the program gave it, else with the id that the first records tell, since
     /// people call many files by one name.
     fn id(&self, told: Option<&str>) -> String {
-        let folder = self.folder.ends_with("subagents").then(|| self.folder.parent()?.file_name()).flatten();
-        let folder = folder.map(|name| name.to_string_lossy().into_owned());
-        match told.map(str::to_owned).or(folder) {
+        match told.map(str::to_owned).or_else(|| self.folder_of_session()) {
             Some(told) if !is_uuid(&self.stem) => format!("{told}/{}", self.stem),
             _ => self.stem.clone(),
         }

@@ -60,10 +60,9 @@ impl Claude {
 
     /// Takes one record.
     pub(crate) fn take(&mut self, record: Record, sink: &mut Sink<'_>) -> Done {
-        if record.ordinal == 0
-            && let Some(title) = self.place.title()
-        {
-            sink.title(&title);
+        if record.ordinal == 0 && self.place.is_agent() {
+            sink.title(&self.place.title().unwrap_or_default());
+            sink.comes_from(&self.place.caller(&record.value).unwrap_or_default());
         }
         let side = self.edges.enter(&record.value, self.place.is_agent());
         sink.turn_to(side.as_deref())?;
@@ -118,6 +117,7 @@ impl Claude {
             said_at: text(&record.value, "timestamp").and_then(SaidAt::parse),
             repairs: record.repairs,
             answers: self.edges.answered(),
+            copied: false,
         }
     }
 

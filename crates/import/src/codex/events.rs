@@ -109,6 +109,12 @@ pub(super) fn is_known(kind: &str) -> bool {
     KNOWN.binary_search(&kind).is_ok()
 }
 
+/// How many turns a person took back, if the event tells that.
+pub(super) fn rolled_back(kind: &str, payload: &Value) -> Option<u64> {
+    let turns = payload.get("num_turns").and_then(Value::as_u64);
+    turns.filter(|_| kind == "thread_rolled_back")
+}
+
 /// How words were announced as a person's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {

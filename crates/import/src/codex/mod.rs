@@ -5,6 +5,7 @@
 //! model are held together until the next output comes: a [`segment`].
 
 mod events;
+mod fork;
 mod items;
 mod outputs;
 mod segment;
@@ -22,6 +23,7 @@ use crate::sink::{Sink, Through};
 use crate::values::{elements, named, take, take_text, text};
 
 use events::Announced;
+use fork::Fork;
 use outputs::Wholes;
 use segment::{Segment, Slot};
 
@@ -34,6 +36,7 @@ pub(crate) struct Codex {
     tools: HashMap<String, String>,
     wholes: Wholes,
     segment: Segment,
+    fork: Fork,
 }
 
 impl Codex {
@@ -45,12 +48,21 @@ impl Codex {
             tools: HashMap::new(),
             wholes: Wholes::default(),
             segment: Segment::default(),
+            fork: Fork::default(),
         }
+    }
+
+    /// Takes the header.
+    pub(crate) fn head(&mut self, header: &Record, sink: &mut Sink<'_>) {
+        let payload = header.value.get("payload").unwrap_or(&header.value);
+        self.fork = Fork::of(payload);
+        sink.comes_from(&Fork::source(payload).unwrap_or_default());
     }
 
     /// Takes one record behind the header.
     pub(crate) fn take(&mut self, record: Record, sink: &mut Sink<'_>) -> Result<(), sayso::Error> {
-        let meta = meta(&record);
+        let mut meta = meta(&record);
+        meta.copied = self.fork.copied(&record.value, meta.said_at);
         let value = record.value;
         match self.format {
             Format::CodexFlat => self.bare(value, meta, sink),
@@ -101,6 +113,9 @@ impl Codex {
         }
         if let Some(announced) = Announced::of(&kind, &mut payload) {
             return self.segment.push(Slot::Said(announced, meta));
+        }
+        if let Some(turns) = events::rolled_back(&kind, &payload) {
+            self.segment.push(Slot::RolledBack(turns));
         }
         if let Some((call, whole)) = outputs::ended(&kind, &mut payload)
             && let Some(whole) = self.segment.offer(&call, whole)
@@ -163,6 +178,7 @@ fn meta(record: &Record) -> Meta {
         said_at: text(&record.value, "timestamp").and_then(SaidAt::parse),
         repairs: record.repairs,
         answers: None,
+        copied: false,
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) enum Slot {
     User(UserItem),
     Said(Announced, Meta),
     Compacted(Summary),
+    /// So many of the owner's turns were taken back.
+    RolledBack(u64),
 }
 
 /// An item of the role user, whose speaker is not decided yet.
@@ -44,6 +46,8 @@ pub(super) struct UserItem {
     matched: bool,
     /// Whether the item itself says who wrote it.
     told: bool,
+    /// The key under which its words stand in the ledger, where that is another one.
+    known: Option<String>,
 }
 
 enum UserBlock {
@@ -91,7 +95,7 @@ impl UserItem {
         });
         // What the item itself says needs no announcement and is not undone by one.
         let told = sources.iter().any(Option::is_some);
-        Self { meta, blocks: blocks.collect(), told, demoted: false, matched: false }
+        Self { meta, blocks: blocks.collect(), told, demoted: false, matched: false, known: None }
     }
 
     fn human(&self) -> bool {
@@ -194,7 +198,9 @@ impl Segment {
             match slot {
                 Slot::Ready(draft) => sink.turn(draft)?,
                 Slot::Shown(draft) => sink.message(draft)?,
-                Slot::User(item) if item.matched && item.blocks.is_empty() => sink.report.turns_known += 1,
+                Slot::User(UserItem { known: Some(key), blocks, .. }) if blocks.is_empty() => {
+                    sink.again(&key)?
+                }
                 Slot::User(item) => sink.message(item.draft(owner))?,
                 Slot::Said(announced, _) if fate == Fate::Covered => sink.report.skip(announced.kind()),
                 Slot::Said(announced, meta) => {
@@ -202,6 +208,7 @@ impl Segment {
                     sink.message(Draft::new(meta, who, vec![DraftPart::text(announced.words)]))?;
                 }
                 Slot::Compacted(summary) => sink.compaction(summary)?,
+                Slot::RolledBack(turns) => sink.roll_back(turns)?,
             }
         }
         Ok(())
@@ -221,15 +228,16 @@ fn decide(slots: &mut [Slot], sink: &Sink<'_>) -> Result<Vec<Fate>, sayso::Error
         match item {
             // A part of this file was imported before, when the announcement was there and its item was not.
             Some(item) => {
-                if any_known(&keys, sink)? {
+                if let Some(key) = known(&keys, sink)? {
                     item.without(&words);
+                    item.known = Some(key);
                 }
             }
             None => {
                 lonely = true;
                 // The same words may have been written under the other announcement's key.
                 let others = keys.get(1..).unwrap_or_default();
-                if !any_known(others, sink)?
+                if known(others, sink)?.is_none()
                     && let Some(fate) = fates.get_mut(at)
                 {
                     *fate = Fate::Alone;
@@ -247,13 +255,14 @@ fn decide(slots: &mut [Slot], sink: &Sink<'_>) -> Result<Vec<Fate>, sayso::Error
     Ok(fates)
 }
 
-fn any_known(keys: &[String], sink: &Sink<'_>) -> Result<bool, sayso::Error> {
+/// The first of the keys under which something was written.
+fn known(keys: &[String], sink: &Sink<'_>) -> Result<Option<String>, sayso::Error> {
     for key in keys {
         if sink.known(key)?.is_some() {
-            return Ok(true);
+            return Ok(Some(key.clone()));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// The announcements that count: where, their words, and the keys under which the words may have been written (their own

@@ -5,10 +5,10 @@ use std::io::Read;
 
 use sayso::Error;
 use sayso::store::{AppendTurn, Command, MarkEntry, NewPart, OutputStream, StoreOutput};
-use sayso_model::{EntryId, MarkKind, OutputId, PartBody, SessionId};
+use sayso_model::{EntryId, OutputId, PartBody, SessionId};
 
 use super::Sink;
-use super::track::Step;
+use super::track::{Of, Step};
 use crate::draft::{Draft, DraftPart, Source, Whole};
 use crate::session::within;
 
@@ -20,12 +20,16 @@ impl Sink<'_> {
         for step in steps {
             match step {
                 Step::Turn(draft, index) => self.append(session, draft, *index, &mut commands)?,
-                Step::Mark(of) => commands.push(Command::Mark(MarkEntry {
+                Step::Mark(kind, of, route) => commands.push(Command::Mark(MarkEntry {
                     id: self.ledger.fresh_entry(),
                     session,
-                    kind: MarkKind::InContext,
-                    of: Some(*of),
-                    route: self.report.format.word().to_owned(),
+                    kind: *kind,
+                    of: match of {
+                        Of::Entry(id) => Some(*id),
+                        Of::Place(index) => Some(self.entry_id(*index)),
+                        Of::Session => None,
+                    },
+                    route: route.clone(),
                 })),
             }
         }
@@ -60,7 +64,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    fn entry_id(&self, index: usize) -> EntryId {
+    pub(super) fn entry_id(&self, index: usize) -> EntryId {
         let place = self.track.places.get(index);
         place.map_or_else(|| self.ledger.fresh_entry(), |place| place.id)
     }

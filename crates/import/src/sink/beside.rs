@@ -24,7 +24,11 @@ impl Sink<'_> {
         }
         let (next, fresh) = match self.parked.remove(name) {
             Some(track) => (track, false),
-            None => (Track::new(name.to_owned(), self.home.beside(name)), true),
+            None => {
+                let mut track = Track::new(name.to_owned(), self.home.beside(name));
+                track.source = Some(self.home.id().to_owned());
+                (track, true)
+            }
         };
         let before = std::mem::replace(&mut self.track, next);
         self.parked.insert(before.name.clone(), before);
@@ -37,9 +41,11 @@ impl Sink<'_> {
         names.sort();
         for name in names {
             self.turn_to(Some(&name))?;
+            self.derive()?;
             self.flush()?;
         }
         self.turn_to(None)?;
+        self.derive()?;
         self.flush()?;
         self.put_aside()
     }

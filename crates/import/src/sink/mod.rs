@@ -2,12 +2,13 @@
 
 mod batch;
 mod beside;
+mod standing;
 mod track;
 
 use std::collections::HashMap;
 
 use sayso::store::{Command, Compact, Done, Refusal, Session};
-use sayso::{Error, Fate, Ledger, Placed, Reader, Scope, SpeakerRef};
+use sayso::{Error, Fate, Ledger, Placed, Reader, Scope, SpeakerKind, SpeakerRef};
 use sayso_model::{MarkKind, PartBody, SessionId, SpeakerId, TurnId};
 
 use crate::draft::{Draft, Meta, Who};
@@ -16,7 +17,7 @@ use crate::records::Record;
 use crate::report::FileReport;
 use crate::session::{Home, within};
 
-use track::{Place, Step, Track};
+use track::{Of, Place, Sort, Step, Track};
 
 /// Commands of one batch at most.
 const COMMANDS: usize = 256;
@@ -123,16 +124,29 @@ impl<'a> Sink<'a> {
         if let Some(line) = draft.human_line().filter(|_| self.track.title.is_none()) {
             self.track.title = Some(line.to_owned());
         }
+        let sort = if draft.speaker.kind == SpeakerKind::Owner { Sort::Owner } else { Sort::Turn };
+        let place = Place::new(self.ledger.fresh_entry(), sort);
+        if draft.meta.copied {
+            self.track.copied = Some(self.track.places.len());
+        }
         if let Some(placed) = self.known(&draft.meta.key)? {
             self.report.turns_known += 1;
-            self.track.places.push(Place::of(&placed));
+            self.track.places.push(place.at(&placed));
             return Ok(());
         }
         let (commands, bytes) = (draft.commands(), draft.bytes());
         self.room(commands, bytes)?;
-        let place = Place { seq: 0, id: self.ledger.fresh_entry() };
         self.track.queue.push(Step::Turn(draft, self.track.places.len()));
         self.track.places.push(place);
+        Ok(())
+    }
+
+    /// Counts words of the owner that stand in the ledger under another record's key.
+    pub(crate) fn again(&mut self, key: &str) -> Result<(), Error> {
+        self.report.turns_known += 1;
+        if let Some(placed) = self.known(key)? {
+            self.track.places.push(Place::new(placed.id, Sort::Owner).at(&placed));
+        }
         Ok(())
     }
 
@@ -165,12 +179,16 @@ impl<'a> Sink<'a> {
     }
 
     fn mark(&mut self, of: TurnId) -> Result<(), Error> {
-        let queued = self.track.queue.iter().any(|s| matches!(s, Step::Mark(id) if *id == of));
-        if queued || self.reader.marks(of)?.iter().any(|m| m.kind == MarkKind::InContext) {
+        let of_this =
+            |step: &Step| matches!(step, Step::Mark(MarkKind::InContext, Of::Entry(id), _) if *id == of);
+        if self.track.queue.iter().any(of_this)
+            || self.reader.marks(of)?.iter().any(|m| m.kind == MarkKind::InContext)
+        {
             return Ok(());
         }
         self.room(1, 0)?;
-        self.track.queue.push(Step::Mark(of));
+        let route = self.report.format.word().to_owned();
+        self.track.queue.push(Step::Mark(MarkKind::InContext, Of::Entry(of), route));
         self.report.marks += 1;
         Ok(())
     }
@@ -178,8 +196,9 @@ impl<'a> Sink<'a> {
     /// Takes a compaction. What stands before it is written first, so that it knows how far it reaches.
     pub(crate) fn compaction(&mut self, summary: Summary) -> Result<(), Error> {
         self.report.compactions += 1;
+        let place = Place::new(self.ledger.fresh_entry(), Sort::Entry);
         if let Some(placed) = self.known(&summary.meta.key)? {
-            self.track.places.push(Place::of(&placed));
+            self.track.places.push(place.at(&placed));
             return Ok(());
         }
         self.flush()?;
@@ -190,9 +209,8 @@ impl<'a> Sink<'a> {
         };
         let speaker = self.speaker(&summary.speaker)?;
         let key = summary.meta.key.clone();
-        let id = self.ledger.fresh_entry();
         let compact = Command::Compact(Compact {
-            id,
+            id: place.id,
             session,
             speaker,
             said_at: summary.meta.said_at,
@@ -205,7 +223,7 @@ impl<'a> Sink<'a> {
             Err(error) if conflicts(&error) => self.known(&key)?,
             Err(error) => return Err(error),
         };
-        self.track.places.push(placed.map_or(Place { seq: 0, id }, |p| Place::of(&p)));
+        self.track.places.push(placed.map_or(place, |p| place.at(&p)));
         Ok(())
     }
 
@@ -268,7 +286,7 @@ impl<'a> Sink<'a> {
         for step in std::mem::take(steps) {
             let known = match &step {
                 Step::Turn(draft, index) => self.known(&draft.meta.key)?.map(|placed| (placed, *index)),
-                Step::Mark(_) => None,
+                Step::Mark(..) => None,
             };
             match known {
                 Some((placed, index)) => {
@@ -283,14 +301,14 @@ impl<'a> Sink<'a> {
 
     fn placed(&mut self, index: usize, placed: &Placed) {
         if let Some(place) = self.track.places.get_mut(index) {
-            *place = Place::of(placed);
+            *place = place.at(placed);
         }
     }
 
     fn settle(&mut self, steps: &[Step], done: &[Done]) {
         let indexes = steps.iter().map(|step| match step {
             Step::Turn(_, index) => Some(*index),
-            Step::Mark(_) => None,
+            Step::Mark(..) => None,
         });
         let entries: Vec<_> = done.iter().filter_map(entry).collect();
         for (index, (fate, placed)) in indexes.zip(entries) {
@@ -327,14 +345,14 @@ fn conflicts(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use sayso::{NewTurn, SpeakerKind};
+    use sayso::NewTurn;
 
     use super::*;
     use crate::draft::DraftPart;
     use crate::formats::Format;
 
     fn draft(key: &str, kind: SpeakerKind) -> Draft {
-        let meta = Meta { key: key.to_owned(), said_at: None, repairs: 0, answers: None };
+        let meta = Meta { key: key.to_owned(), said_at: None, repairs: 0, answers: None, copied: false };
         Draft::new(meta, Who::new(kind, "x"), vec![DraftPart::text(key)])
     }
 

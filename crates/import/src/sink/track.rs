@@ -2,7 +2,7 @@
 
 use sayso::Placed;
 use sayso::store::Session;
-use sayso_model::EntryId;
+use sayso_model::{EntryId, MarkKind};
 
 use crate::draft::Draft;
 use crate::session::Home;
@@ -22,6 +22,10 @@ pub(super) struct Track {
     pub(super) bytes: usize,
     /// The places of its entries in the session, in the order of the file.
     pub(super) places: Vec<Place>,
+    /// The session that it comes from, by the id that the program gave that.
+    pub(super) source: Option<String>,
+    /// The last entry that was copied from there.
+    pub(super) copied: Option<usize>,
 }
 
 impl Track {
@@ -35,6 +39,8 @@ impl Track {
             commands: 0,
             bytes: 0,
             places: Vec::new(),
+            source: None,
+            copied: None,
         }
     }
 
@@ -47,7 +53,17 @@ impl Track {
 pub(super) enum Step {
     /// A turn, and which of the track's entries it is.
     Turn(Draft, usize),
-    Mark(EntryId),
+    Mark(MarkKind, Of, String),
+}
+
+/// What a mark is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// An entry of the ledger.
+    Entry(EntryId),
+    /// One of the track's entries.
+    Place(usize),
+    Session,
 }
 
 /// Where an entry stands.
@@ -56,10 +72,32 @@ pub(super) struct Place {
     /// 0 while it waits to be written.
     pub(super) seq: u64,
     pub(super) id: EntryId,
+    pub(super) sort: Sort,
+    /// Whether it was taken back.
+    pub(super) gone: bool,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// A turn of the owner.
+    Owner,
+    /// Any other turn.
+    Turn,
+    /// Anything else.
+    Entry,
 }
 
 impl Place {
-    pub(super) const fn of(placed: &Placed) -> Self {
-        Self { seq: placed.seq, id: placed.id }
+    pub(super) const fn new(id: EntryId, sort: Sort) -> Self {
+        Self { seq: 0, id, sort, gone: false }
+    }
+
+    pub(super) const fn at(self, placed: &Placed) -> Self {
+        Self { seq: placed.seq, id: placed.id, ..self }
+    }
+
+    pub(super) fn is_turn(self) -> bool {
+        self.sort != Sort::Entry
     }
 }

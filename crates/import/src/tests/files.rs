@@ -97,3 +97,32 @@ fn a_closed_session_takes_nothing_new_and_the_reason_is_given() {
     let error = sample.try_import((text + "\n" + &agent("ok")).as_bytes()).unwrap_err();
     assert!(matches!(error, ImportError::Ledger { .. }));
 }
+
+#[test]
+fn a_compressed_file_is_read_where_no_plain_one_stands_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = [meta(), user(&["hi"]), agent("ok")].join("\n");
+    let packed = zstd::encode_all(plain.as_bytes(), 0).unwrap();
+    fs::write(folder.path().join("a.jsonl.zst"), &packed).unwrap();
+    let ledger = super::ledger();
+    let import = || import_paths(&ledger, &[folder.path().to_owned()]);
+    let report = import();
+    assert_eq!((report.files, report.turns_added), (1, 2));
+    fs::write(folder.path().join("a.jsonl"), &plain).unwrap();
+    let report = import();
+    assert_eq!((report.files, report.turns_known, report.turns_added), (1, 2, 0));
+    assert!(report.passed_over[0].file.ends_with("a.jsonl.zst"));
+    // Half of it gives what is complete.
+    fs::write(folder.path().join("b.jsonl.zst"), &packed[..packed.len() / 2]).unwrap();
+    let report = import();
+    assert_eq!((report.files, report.refused.len()), (1, 1));
+}
+
+#[test]
+fn a_journal_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = json!({"type": "started", "key": "v2:a", "agentId": "b"}).to_string();
+    fs::write(folder.path().join("journal.jsonl"), line + "\n").unwrap();
+    let report = import_paths(&super::ledger(), &[folder.path().to_owned()]);
+    assert_eq!((report.files, report.refused.len(), report.passed_over.len()), (0, 0, 1));
+}

@@ -10,13 +10,14 @@ mod growth;
 mod marking;
 mod openclaw;
 mod pi;
+mod standing;
 mod whole;
 
 use std::sync::Arc;
 
 use sayso::store::Oracle;
 use sayso::{Entry, Ledger, Scope, SpeakerKind, SystemHost};
-use sayso_model::{EntryBody, LedgerId, PartBody, Turn};
+use sayso_model::{EntryBody, LedgerId, MarkKind, PartBody, Turn};
 
 use crate::{FileReport, ImportError, Importer};
 
@@ -74,6 +75,17 @@ impl Sample {
     pub(crate) fn said(&self) -> Vec<(SpeakerKind, String, String)> {
         let said = |t: Turn| (t.speaker.kind, t.speaker.name.clone(), t.text());
         self.turns().into_iter().map(said).collect()
+    }
+
+    /// Kind, text of the entry it is of, and route of every mark.
+    pub(crate) fn marks(&self) -> Vec<(MarkKind, Option<String>, String)> {
+        let entries = self.entries();
+        let text = |id| entries.iter().find(|e| e.id == id).and_then(Entry::turn).map(Turn::text);
+        let marks = entries.iter().filter_map(|e| match &e.body {
+            EntryBody::Mark(mark) => Some((mark.kind, mark.of.and_then(text), mark.route.clone())),
+            _ => None,
+        });
+        marks.collect()
     }
 
     pub(crate) fn title(&self) -> String {

@@ -1,12 +1,14 @@
 //! pi sessions, of the versions 1 (without ids) to 3, and OpenClaw's, which have the same form.
 
+mod tree;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sayso::SpeakerKind;
 use sayso_model::limits::KEY_BYTES;
-use sayso_model::{Outcome, PartBody, SaidAt, Seal, ToolCall, ToolResult};
+use sayso_model::{MarkKind, Outcome, PartBody, SaidAt, Seal, ToolCall, ToolResult};
 use serde_json::Value;
 
 use crate::blocks::{joined, parts};
@@ -17,6 +19,8 @@ use crate::records::Record;
 use crate::sink::{Sink, Summary, Through};
 use crate::tool;
 use crate::values::{named, plain, take, take_text, text};
+
+use tree::Tree;
 
 type Done = Result<(), sayso::Error>;
 
@@ -31,6 +35,9 @@ pub(crate) struct Pi {
     ids: HashMap<String, u64>,
     /// How many entries stood before each record, by its ordinal.
     before: Vec<usize>,
+    tree: Tree,
+    /// Whether the records so far were copied from the session that this one comes from.
+    copying: bool,
 }
 
 impl Pi {
@@ -42,17 +49,51 @@ impl Pi {
             model: None,
             ids: HashMap::new(),
             before: Vec::new(),
+            tree: Tree::default(),
+            copying: false,
         }
+    }
+
+    /// Takes the header.
+    pub(crate) fn head(&mut self, header: &Record, sink: &mut Sink<'_>) {
+        self.tree.head(&header.value);
+        let source = named(&header.value, "parentSession").or_else(|| named(&header.value, "branchedFrom"));
+        if let Some(source) = source {
+            sink.comes_from(session_of(source));
+            self.copying = true;
+        }
+    }
+
+    /// Marks what stands on branches that were left, and what stands there no longer.
+    pub(crate) fn branches(&mut self, sink: &mut Sink<'_>) -> Done {
+        let (path, left) = self.tree.sides();
+        path.into_iter().try_for_each(|entry| sink.stand(entry, MarkKind::Restored))?;
+        left.into_iter().try_for_each(|entry| sink.stand(entry, MarkKind::Abandoned))
     }
 
     /// Takes one record, which may be a header.
     pub(crate) fn take(&mut self, record: Record, sink: &mut Sink<'_>) -> Done {
+        let before = sink.entries();
+        let id = named(&record.value, "id").map(str::to_owned);
+        let parent = record.value.get("parentId").cloned();
+        let done = self.dispatch(record, sink);
+        self.tree.add(id, parent.as_ref(), (sink.entries() > before).then_some(before));
+        done
+    }
+
+    fn dispatch(&mut self, record: Record, sink: &mut Sink<'_>) -> Done {
         // A header that was not handed on stood before everything.
         let places = usize::try_from(record.ordinal).unwrap_or(usize::MAX).saturating_add(1);
         self.before.resize(places, sink.entries());
-        let meta = self.meta(&record);
+        let mut meta = self.meta(&record);
         let mut value = record.value;
         let kind = text(&value, "type").unwrap_or_default().to_owned();
+        if self.copying
+            && matches!(kind.as_str(), "message" | "custom_message" | "branch_summary" | "compaction")
+        {
+            self.copying = sink.was_copied(&meta.key)?;
+            meta.copied = self.copying;
+        }
         match kind.as_str() {
             "message" => return self.message(take(&mut value, "message"), meta, sink),
             "custom_message" => {
@@ -96,6 +137,7 @@ impl Pi {
             said_at: said_at(&record.value),
             repairs: record.repairs,
             answers: None,
+            copied: false,
         }
     }
 
@@ -192,6 +234,13 @@ impl Pi {
         let ordinal = by_id.or_else(|| compaction.get("firstKeptEntryIndex")?.as_u64())?;
         self.before.get(usize::try_from(ordinal).ok()?).copied()
     }
+}
+
+/// The id of a session by the name of its file, as pi names them: a time, `_`, and the id.
+fn session_of(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let name = name.strip_suffix(".jsonl").unwrap_or(name);
+    name.rsplit('_').next().unwrap_or(name)
 }
 
 fn said_at(record: &Value) -> Option<SaidAt> {
