@@ -117,8 +117,14 @@ pub(crate) struct Append {
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// Files, or folders to look through
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "auto", value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Look where Claude Code, Codex, OpenClaw and pi keep their sessions
+    #[arg(long)]
+    pub(crate) auto: bool,
+    /// Go on importing what grows, with a line for each import, until interrupted
+    #[arg(long)]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]

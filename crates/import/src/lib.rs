@@ -59,6 +59,7 @@ mod markers;
 mod names;
 mod openclaw;
 mod pi;
+mod places;
 mod reading;
 pub mod records;
 mod repair;
@@ -71,7 +72,10 @@ mod tests;
 mod tool;
 mod values;
 mod walk;
+mod watch;
 
 pub use error::ImportError;
 pub use importer::{Importer, import_file, import_paths};
+pub use places::{Place, places};
 pub use report::{FileReport, Refused, Report};
+pub use watch::{Changed, Watch};

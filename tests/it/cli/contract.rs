@@ -81,8 +81,17 @@ fn import() {
     assert_eq!(home.run(&["import", "pi.jsonl", "notes.jsonl", "--json"]).code, Some(1));
     std::fs::remove_file(home.ledger()).unwrap();
     let done = home.run(&["import", ".", "--json"]).lines().pop().unwrap();
-    let expected =
-        ["files", "records", "turns_added", "turns_known", "skipped", "unknown", "refused", "repairs"];
+    let expected = [
+        "files",
+        "records",
+        "turns_added",
+        "turns_known",
+        "skipped",
+        "unknown",
+        "refused",
+        "repairs",
+        "passed_over",
+    ];
     assert_eq!(names(&done), expected);
     assert_eq!((&done["turns_added"], &done["unknown"]), (&Value::from(1), &Value::from(0)));
     assert_eq!(names(&done["refused"][0]), ["file", "why"]);

@@ -5,6 +5,7 @@ mod compact;
 mod contract;
 mod everyday;
 mod hook;
+mod import;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

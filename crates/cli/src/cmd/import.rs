@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-use sayso_import::{Importer, Report};
+use sayso_import::{Importer, Refused, Report};
 use serde::Serialize;
 
 use crate::args::{Global, Import};
+use crate::cmd::watch;
 use crate::fail::Failure;
 use crate::io::Out;
 use crate::open;
@@ -22,6 +23,7 @@ struct Imported<'a> {
     unknown: u64,
     refused: Vec<RefusedFile<'a>>,
     repairs: u64,
+    passed_over: Vec<RefusedFile<'a>>,
 }
 
 #[derive(Serialize)]
@@ -36,14 +38,37 @@ pub(crate) fn run(args: &Import, global: &Global, out: &mut Out<'_>) -> Result<(
             "an import goes to whatever project a session belongs to: leave --scope out",
         ));
     }
+    let paths = paths(args)?;
+    if args.watch {
+        return watch::run(args, global, out);
+    }
     let ledger = open::ledger(global)?;
     let importer = Importer::new(open::owner().name);
     let mut progress = Progress::default();
-    let report = importer.import_paths(&ledger, &args.paths, &mut |bytes| progress.more(bytes));
+    let report = importer.import_paths(&ledger, &paths, &mut |bytes| progress.more(bytes));
     progress.done();
     let imported = imported(&report);
     out.either(&imported, || text(&report))?;
     refused(&report, &args.paths)
+}
+
+/// What was named, and with `--auto` where programs keep their sessions.
+pub(crate) fn paths(args: &Import) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths = args.paths.clone();
+    if args.auto {
+        let folders = directories::BaseDirs::new();
+        let home = folders.as_ref().map(directories::BaseDirs::home_dir);
+        let home =
+            home.ok_or_else(|| Failure::request("there is no home folder to look in: name the folders"))?;
+        let places = sayso_import::places(home, &|name| std::env::var_os(name));
+        paths.extend(places.into_iter().map(|place| place.path));
+        if paths.is_empty() && !args.watch {
+            return Err(Failure::request(
+                "neither Claude Code, Codex, OpenClaw nor pi keeps sessions here: name the folders that hold them",
+            ));
+        }
+    }
+    Ok(paths)
 }
 
 fn imported(report: &Report) -> Imported<'_> {
@@ -54,9 +79,14 @@ fn imported(report: &Report) -> Imported<'_> {
         turns_known: report.turns_known,
         skipped: &report.skipped,
         unknown: report.unknown,
-        refused: report.refused.iter().map(|r| RefusedFile { file: &r.file, why: &r.why }).collect(),
+        refused: named(&report.refused),
         repairs: report.repairs,
+        passed_over: named(&report.passed_over),
     }
+}
+
+fn named(files: &[Refused]) -> Vec<RefusedFile<'_>> {
+    files.iter().map(|r| RefusedFile { file: &r.file, why: &r.why }).collect()
 }
 
 fn text(report: &Report) -> String {
@@ -77,6 +107,12 @@ fn text(report: &Report) -> String {
     }
     if report.repairs > 0 {
         lines.push(format!("{} sequences were no UTF-8 and were kept as U+FFFD", report.repairs));
+    }
+    if !report.passed_over.is_empty() {
+        lines.push(format!(
+            "passed over, since they only repeat what stands elsewhere: {} files",
+            report.passed_over.len()
+        ));
     }
     lines.extend(report.refused.iter().map(|r| format!("refused {}: {}", r.file.display(), r.why)));
     lines.join("\n")

@@ -13,3 +13,4 @@ pub(crate) mod origin;
 pub(crate) mod output;
 pub(crate) mod show;
 pub(crate) mod verify;
+pub(crate) mod watch;
