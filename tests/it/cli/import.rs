@@ -77,6 +77,16 @@ fn auto_goes_where_the_environment_points() {
     assert_eq!(super::run(&mut command, b"").json()["turns_added"], json!(2));
 }
 
+#[test]
+fn what_only_repeats_other_files_is_named_with_the_reason() {
+    let home = Home::new();
+    write(&home.path("a.checkpoint.1.jsonl"), &pi("p1", "hello"));
+    let ran = home.run(&["import", "a.checkpoint.1.jsonl"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.text().contains("passed over a.checkpoint.1.jsonl: it is OpenClaw's copy"), "{}", ran.text());
+    assert!(ran.stderr.contains("every file was passed over"), "{}", ran.stderr);
+}
+
 /// The program, following what grows.
 struct Watching {
     child: Child,

@@ -108,11 +108,17 @@ fn text(report: &Report) -> String {
     if report.repairs > 0 {
         lines.push(format!("{} sequences were no UTF-8 and were kept as U+FFFD", report.repairs));
     }
-    if !report.passed_over.is_empty() {
-        lines.push(format!(
-            "passed over, since they only repeat what stands elsewhere: {} files",
-            report.passed_over.len()
-        ));
+    match report.passed_over.len() {
+        0 => {}
+        // Where there is nothing else, the reasons are what was asked for.
+        _ if report.files == 0 => {
+            lines.extend(
+                report.passed_over.iter().map(|r| format!("passed over {}: {}", r.file.display(), r.why)),
+            );
+        }
+        count => {
+            lines.push(format!("passed over, since they only repeat what stands elsewhere: {count} files"))
+        }
     }
     lines.extend(report.refused.iter().map(|r| format!("refused {}: {}", r.file.display(), r.why)));
     lines.join("\n")
@@ -122,9 +128,12 @@ fn text(report: &Report) -> String {
 fn refused(report: &Report, named: &[PathBuf]) -> Result<(), Failure> {
     let of_named = report.refused.iter().filter(|r| named.contains(&r.file)).count();
     match (report.files, report.refused.len()) {
-        (0, 0) => Err(Failure::request(
-            "there is no .jsonl file: name a session's file or the folder that holds it",
-        )),
+        (0, 0) if !report.passed_over.is_empty() => {
+            Err(Failure::request("every file was passed over: the reasons stand above"))
+        }
+        (0, 0) => {
+            Err(Failure::request("there is no transcript: name a session's file or the folder that holds it"))
+        }
         (0, _) => Err(Failure::request("no file could be imported: the reasons stand above")),
         _ if of_named > 0 => Err(Failure::request(format!(
             "{of_named} of the files that were named could not be imported: the reasons stand above"

@@ -136,6 +136,7 @@ impl<'a> Sink<'a> {
         }
         let (commands, bytes) = (draft.commands(), draft.bytes());
         self.room(commands, bytes)?;
+        self.track.grew = true;
         self.track.queue.push(Step::Turn(draft, self.track.places.len()));
         self.track.places.push(place);
         Ok(())

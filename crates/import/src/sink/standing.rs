@@ -69,8 +69,19 @@ impl Sink<'_> {
             return Ok(());
         };
         let of = self.track.copied.map_or(Of::Session, Of::Place);
+        // Asking the ledger for what it knows would write nothing, and cost a transaction each time.
+        if !self.track.grew && !self.lacks_source()? {
+            return Ok(());
+        }
         let route = format!("{} {source}", self.report.format.word());
         self.step(MarkKind::Derived, of, within(&route).to_owned())
+    }
+
+    /// Whether the last copied turn, if any was, does not say yet that it is.
+    fn lacks_source(&self) -> Result<bool, Error> {
+        let copied = self.track.copied.and_then(|at| self.track.places.get(at));
+        let marks = copied.map(|place| self.reader.marks(place.id)).transpose()?;
+        Ok(marks.is_some_and(|marks| marks.iter().all(|mark| mark.kind != MarkKind::Derived)))
     }
 
     fn step(&mut self, kind: MarkKind, of: Of, route: String) -> Result<(), Error> {

@@ -22,6 +22,8 @@ pub(super) struct Track {
     pub(super) bytes: usize,
     /// The places of its entries in the session, in the order of the file.
     pub(super) places: Vec<Place>,
+    /// Whether turns were added to it by this reading.
+    pub(super) grew: bool,
     /// The session that it comes from, by the id that the program gave that.
     pub(super) source: Option<String>,
     /// The last entry that was copied from there.
@@ -39,6 +41,7 @@ impl Track {
             commands: 0,
             bytes: 0,
             places: Vec::new(),
+            grew: false,
             source: None,
             copied: None,
         }
