@@ -69,7 +69,7 @@ impl Tree {
         self.nodes.push(Node { parent, entry, side: Side::Open });
     }
 
-    /// The entries that stand on the branch of the last record, and those that surely do not.
+    /// The entries that may stand on the branch of the last record, and those that surely do not.
     pub(super) fn sides(&mut self) -> (Vec<usize>, Vec<usize>) {
         if !self.branched {
             return (Vec::new(), Vec::new());
@@ -79,9 +79,14 @@ impl Tree {
         for at in 0..self.nodes.len() {
             self.settle(at, whole);
         }
-        let entries =
-            |side| self.nodes.iter().filter(move |n| n.side == side).filter_map(|n| n.entry).collect();
-        (entries(Side::Path), entries(Side::Left))
+        let entries = |left| {
+            self.nodes
+                .iter()
+                .filter(move |n| (n.side == Side::Left) == left)
+                .filter_map(|n| n.entry)
+                .collect()
+        };
+        (entries(false), entries(true))
     }
 
     /// Marks the branch of the last record; whether it reaches a root.
@@ -146,8 +151,8 @@ mod tests {
             // Another root.
             (&[("a", json!("head")), ("b", json!("a")), ("c", null())], &[2], &[0, 1]),
             // A gap below the last record.
-            (&[("a", null()), ("b", json!("gone")), ("c", json!("b")), ("d", json!("b"))], &[1, 3], &[2]),
-            (&[("a", null()), ("b", json!("gone")), ("c", json!("a"))], &[0, 2], &[]),
+            (&[("a", null()), ("b", json!("gone")), ("c", json!("b")), ("d", json!("b"))], &[0, 1, 3], &[2]),
+            (&[("a", null()), ("b", json!("gone")), ("c", json!("a"))], &[0, 1, 2], &[]),
         ];
         for (records, path, left) in cases {
             assert_eq!(sides(records), (path.to_vec(), left.to_vec()), "{records:?}");
