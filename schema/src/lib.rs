@@ -16,8 +16,10 @@ pub struct Migration {
 pub const SQLITE_APPLICATION_ID: i32 = 0x5361_7973;
 
 /// The steps of the embedded SQLite backend, in order.
-pub const SQLITE: &[Migration] =
-    &[Migration { number: 1, name: "ledger", sql: include_str!("../sqlite/0001_ledger.sql") }];
+pub const SQLITE: &[Migration] = &[
+    Migration { number: 1, name: "ledger", sql: include_str!("../sqlite/0001_ledger.sql") },
+    Migration { number: 2, name: "search", sql: include_str!("../sqlite/0002_search.sql") },
+];
 
 #[cfg(test)]
 mod tests {

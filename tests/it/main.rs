@@ -12,6 +12,7 @@ mod demo;
 mod embed;
 mod on_oracle;
 mod on_sqlite;
+mod search;
 mod support;
 mod tidy;
 mod vectors;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use sayso::model::{SaidAt, Span};
+use sayso::model::{SaidAt, Span, UtcMs};
 use sayso::{SpeakerKind, SpeakerRef, What};
 
 /// The conversation ledger: every turn, and on whose say-so the words stand there.
@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Sessions(Sessions),
     /// Show a turn, or every turn of a session
     Show(Show),
+    /// Find turns by their words, newest first
+    Search(Find),
     /// Forward turns into another session, as quotes with their address
     Forward(Forward),
     /// Tell where a forwarded turn comes from
@@ -149,6 +151,39 @@ pub(crate) struct Show {
     /// In which form [default: card; with --json: json]
     #[arg(long = "as", value_name = "FORM")]
     pub(crate) form: Option<Form>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every word must be there, in upper or lower case, as a whole word. What is written without spaces \
+                        between words (Korean, Japanese, Chinese, Thai, …) is also found inside longer words. Different \
+                        words stand at different places: two words that overlap are not found in one."
+)]
+pub(crate) struct Find {
+    /// The words
+    #[arg(required = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+    /// Only in this project
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Only in this session
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// Only words said by: owner, person, agent, tool or system
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    pub(crate) speaker: Option<SpeakerKind>,
+    /// Only turns said at this time or later: RFC 3339, or a date (in UTC)
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    pub(crate) since: Option<UtcMs>,
+    /// Also in the stored outputs that turns name: the first 1 MiB of each
+    #[arg(long)]
+    pub(crate) outputs: bool,
+    /// At most so many turns
+    #[arg(long, value_name = "N", default_value_t = sayso::store::search::HITS)]
+    pub(crate) limit: usize,
+    /// Only turns appended before this one: the last of the page before
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) before: Option<String>,
 }
 
 /// The forms of a turn.
@@ -288,6 +323,16 @@ fn speaker(text: &str) -> Result<SpeakerRef, String> {
     let (kind, name) = text.split_once(':').unwrap_or((text, ""));
     let kind: SpeakerKind = kind.parse().map_err(|e: sayso::model::UnknownKind| e.to_string())?;
     Ok(SpeakerRef::new(kind, name))
+}
+
+fn kind(text: &str) -> Result<SpeakerKind, String> {
+    text.parse().map_err(|e: sayso::model::UnknownKind| e.to_string())
+}
+
+fn since(text: &str) -> Result<UtcMs, String> {
+    let day = || SaidAt::parse(&format!("{text}T00:00:00Z"));
+    let at = SaidAt::parse(text).or_else(day).map(|at| UtcMs(at.ms()));
+    at.ok_or_else(|| "a time or a date is needed, such as 2026-11-30T18:14:05+09:00 or 2026-11-30".to_owned())
 }
 
 fn span(text: &str) -> Result<Span, String> {

@@ -58,6 +58,7 @@ fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
         Command::Sessions(args) => cmd::list::sessions(&args, global, out),
         Command::Inbox(args) => cmd::list::inbox(&args, global, out),
         Command::Show(args) => cmd::show::run(&args, global, out),
+        Command::Search(args) => cmd::search::run(&args, global, out),
         Command::Forward(args) => cmd::forward::run(&args, global, out),
         Command::Origin(args) => cmd::origin::run(&args, global, out),
         Command::Context(args) => cmd::context::run(&args, global, out),

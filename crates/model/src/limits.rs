@@ -32,3 +32,5 @@ pub const CANDIDATES: usize = 10;
 pub const LOOK_BACK_ENTRIES: u64 = 4_096;
 /// Entries that a result may stand before its call, where it was stored too early.
 pub const EARLY_ENTRIES: u64 = 64;
+/// Bytes at the beginning of each stream of an output that are searched.
+pub const SEARCHED_BYTES: usize = 1024 * 1024;

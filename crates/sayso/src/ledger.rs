@@ -10,8 +10,8 @@ use sayso_model::{
 };
 use sayso_sqlite::{Create, Durability, SqliteStore};
 use sayso_store::{
-    Alias, AppendTurn, Batch, Blob, Command, Done, Fate, NewPart, Placed, Project, Scope, Session, Store,
-    StoreError,
+    Alias, AppendTurn, Batch, Blob, Command, Done, Fate, NewPart, Placed, Progress, Project, Scope, Session,
+    Store, StoreError,
 };
 
 use crate::error::Error;
@@ -272,6 +272,16 @@ impl Ledger {
             key: turn.key,
             expected_head: None,
         }))
+    }
+
+    /// Takes at most `limit` more entries into the index of the search: one bounded step, for an idle moment or after an
+    /// import. Searches find the same without it, only more slowly.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    pub fn index(&self, limit: usize) -> Result<Progress, Error> {
+        Ok(self.store.index(limit)?)
     }
 
     /// Stores bytes under their hash; an output of a batch then names them.

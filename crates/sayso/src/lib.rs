@@ -44,5 +44,5 @@ pub use sayso_model as model;
 pub use sayso_model::{Address, Entry, SpeakerKind, Titles, What};
 pub use sayso_sqlite::Durability;
 pub use sayso_store as store;
-pub use sayso_store::{Fate, Placed, Refusal, Scope, StoreError};
+pub use sayso_store::{Fate, Hit, Placed, Refusal, Scope, Search, StoreError};
 pub use sayso_view as view;

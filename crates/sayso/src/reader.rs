@@ -6,7 +6,9 @@ use std::io::Write;
 use sayso_model::{
     Compaction, Digest, Entry, EntryId, Mark, OutputId, ProjectId, SessionId, Speaker, SpeakerId,
 };
-use sayso_store::{Output, Placed, Problem, Project, Report, Scope, Session, StreamKind, Waiting};
+use sayso_store::{
+    Hit, Output, Placed, Problem, Project, Report, Scope, Search, Session, StreamKind, Waiting,
+};
 
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -178,6 +180,16 @@ impl Reader {
     /// Storage errors.
     pub fn known(&self, session: SessionId, key: &str) -> Result<Option<Placed>, Error> {
         Ok(self.ledger.store.known(&self.scope, session, key)?)
+    }
+
+    /// The turns whose texts have the words of a query, the last appended first; every committed turn is looked at. What is
+    /// found, and where, is defined in [`sayso_store::search`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Reader::entry`].
+    pub fn search(&self, search: &Search) -> Result<Vec<Hit>, Error> {
+        Ok(self.ledger.store.search(&self.scope, search)?)
     }
 
     /// One output.

@@ -14,6 +14,7 @@ mod open;
 mod options;
 mod read;
 mod rows;
+mod search;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use sayso_model::{
@@ -10,8 +11,8 @@ use sayso_model::{
     SpeakerKind,
 };
 use sayso_store::{
-    Batch, Blob, Done, Lookup, Output, Placed, Project, Report, Scope, Session, Store, StoreError,
-    StreamKind, Waiting,
+    Batch, Blob, Done, Hit, Lookup, Output, Placed, Progress, Project, Report, Scope, Search, Session, Store,
+    StoreError, StreamKind, Waiting,
 };
 
 use crate::fault::Fault;
@@ -19,12 +20,19 @@ use crate::group::{Group, Writer};
 use crate::open::{self, Role};
 use crate::options::Options;
 use crate::read::{find, output, turns};
+use crate::search::index::Bounds;
 use crate::tx::Tx;
 use crate::write::Memory;
-use crate::{blob, verify};
+use crate::{blob, busy, search, verify};
 
 /// Connections for reading that are kept for the next read.
 const KEPT_READERS: usize = 4;
+/// Entries outside the index that a search looks at without catching up first.
+const LOOKED_AT: u64 = 64;
+/// How far a search catches up before it looks.
+const ON_THE_WAY: Bounds = Bounds { entries: 512, bytes: 1 << 20 };
+/// Bytes of words after which a step of the index ends, however many entries were allowed.
+const STEP_BYTES: usize = 8 << 20;
 
 /// A ledger in a SQLite file.
 ///
@@ -86,6 +94,25 @@ impl SqliteStore {
             Ok(done)
         };
         run().map_err(|fault: Fault| fault.at(&self.path, context))
+    }
+
+    /// Takes a few entries into the index, if many wait and nobody else is writing. What goes wrong here is left to those
+    /// whose work it keeps from being done: the search itself needs none of it.
+    fn catch_up(&self) -> Result<(), StoreError> {
+        if self.read_with("reading the index's state", search::left)? <= LOOKED_AT {
+            return Ok(());
+        }
+        let Ok(mut writer) = self.writer.try_lock() else { return Ok(()) };
+        let conn = &mut writer.conn;
+        let step = || {
+            conn.busy_timeout(Duration::ZERO)?;
+            let tx = Tx::write(conn)?;
+            search::index::step(conn, ON_THE_WAY)?;
+            tx.commit()
+        };
+        let _: Result<(), Fault> = step();
+        let patient = conn.busy_handler(Some(busy::until(self.options.wait)));
+        patient.map_err(|e| Fault::from(e).at(&self.path, "searching"))
     }
 
     /// Runs a function in a transaction that reads one state of the ledger.
@@ -228,6 +255,16 @@ impl Store for SqliteStore {
             blob::get::copy(conn, &found, to)?;
             Ok(true)
         })
+    }
+
+    fn search(&self, scope: &Scope, search: &Search) -> Result<Vec<Hit>, StoreError> {
+        self.catch_up()?;
+        self.read_with("searching", |conn| search::query::search(conn, scope, search))
+    }
+
+    fn index(&self, limit: usize) -> Result<Progress, StoreError> {
+        let bounds = Bounds { entries: limit, bytes: STEP_BYTES };
+        self.write_with("indexing", |conn| search::index::step(conn, bounds))
     }
 
     fn verify(&self, scope: &Scope) -> Result<Report, StoreError> {

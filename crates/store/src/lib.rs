@@ -18,6 +18,7 @@ pub mod content;
 pub mod error;
 pub mod oracle;
 pub mod query;
+pub mod search;
 
 pub use command::{
     Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Fate,
@@ -29,3 +30,4 @@ pub use query::{
     Blob, Lookup, Output, OutputState, OutputStream, Problem, Project, Report, Scope, Session, SessionHead,
     Store, StreamKind, Waiting,
 };
+pub use search::{Excerpt, Found, Hit, Progress, Search};

@@ -9,6 +9,7 @@ use sayso_model::{
 
 use crate::command::{Alias, Batch, Done, Placed};
 use crate::error::StoreError;
+use crate::search::{Hit, Progress, Search};
 
 /// What a reader or writer may see.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -401,6 +402,22 @@ pub trait Store: Send + Sync {
         stream: StreamKind,
         to: &mut dyn Write,
     ) -> Result<bool, StoreError>;
+
+    /// The turns whose texts have the words of a query, the last appended first. Every turn that is committed is found.
+    /// What is found, and where, is defined in [`crate::search`].
+    ///
+    /// # Errors
+    ///
+    /// Storage errors; [`StoreError::Damaged`] where a text that may be a hit is not what was written.
+    fn search(&self, scope: &Scope, search: &Search) -> Result<Vec<Hit>, StoreError>;
+
+    /// Takes at most `limit` more entries into the index of the search, in the order they were appended: one bounded step.
+    /// It changes how fast a search is, never what it finds. A store without an index has nothing left to do.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors; [`StoreError::Damaged`] where an entry cannot be read.
+    fn index(&self, limit: usize) -> Result<Progress, StoreError>;
 
     /// Looks at everything: chains, texts, counters, rows, blobs. Finds damage and partial edits; a session that was
     /// rewritten as a whole only shows against heads that were kept elsewhere.

@@ -110,6 +110,30 @@ fn inbox() {
 }
 
 #[test]
+fn search() {
+    let home = Home::new();
+    let first = home.says("Acme/Plan", "agent:Rocky", "The plan stands.");
+    let second = home.says("Acme/Plan", "owner:Mira", "plan\nB");
+    home.says("Beta/Build", "owner:Mira", "another plan");
+    let found = |args: &[&str]| {
+        let all: Vec<&str> = ["search", "plan", "--json"].iter().chain(args).copied().collect();
+        home.run(&all).lines()
+    };
+    let rows = found(&["--project", "Acme"]);
+    assert_eq!(names(&rows[0]), ["address", "speaker", "said_at", "snippet"]);
+    assert_eq!(names(&rows[0]["speaker"]), ["kind", "name"]);
+    assert_eq!(rows.iter().map(address).collect::<Vec<_>>(), [second.clone(), first.clone()]);
+    assert_eq!(rows[0]["snippet"], "plan B");
+    assert_eq!(found(&[]).len(), 3);
+    assert_eq!(found(&["--scope", "Beta"]).len(), 1);
+    assert_eq!(found(&["--speaker", "agent"]).len(), 1);
+    assert_eq!(found(&["--session", "Acme/Plan", "--limit", "1"]).len(), 1);
+    assert_eq!(found(&["--since", "2001-01-01"]).len(), 3);
+    assert_eq!(found(&["--since", "2999-01-01"]).len(), 0);
+    assert_eq!(found(&["--before", &second]).iter().map(address).collect::<Vec<_>>(), [first]);
+}
+
+#[test]
 fn verify_and_heads() {
     let home = Home::new();
     home.says("Acme/Plan", "agent:Rocky", "The plan stands.");

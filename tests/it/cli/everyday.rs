@@ -68,6 +68,7 @@ fn help() {
         "projects",
         "sessions",
         "show",
+        "search",
         "forward",
         "origin",
         "context",
@@ -100,4 +101,27 @@ fn completions_and_manual() {
     assert!(home.run(&["man"]).text().contains(".TH sayso"));
     assert_eq!(home.run(&["man", "--to", "pages"]).code, Some(0));
     assert!(home.path("pages/sayso-forward.1").is_file());
+}
+
+#[test]
+fn search() {
+    let (home, _) = forwarded();
+    let words = format!(
+        "{} 월간 보고서를\n봤어요\u{202E} 👩\u{200D}👩\u{200D}👧 {}",
+        "앞말 ".repeat(30),
+        "뒷말 ".repeat(40)
+    );
+    home.says("Acme/Plan", "owner:Mira", &words);
+    for (name, args) in [
+        ("search", vec!["search", "고서"]),
+        ("search_quote", vec!["search", "print", "--session", "Build"]),
+        ("search_nothing", vec!["search", "nowhere", "--outputs"]),
+        ("search_more", vec!["search", "코드", "--limit", "1"]),
+        ("bad_search_empty", vec!["search", "?!"]),
+        ("bad_search_since", vec!["search", "plan", "--since", "yesterday"]),
+        ("bad_search_limit", vec!["search", "plan", "--limit", "many"]),
+    ] {
+        let ran = home.run(&args);
+        home.check(name, &args, &ran);
+    }
 }

@@ -8,3 +8,4 @@ mod cases_sayso;
 mod cases_store;
 mod heads;
 mod refusals;
+mod search;

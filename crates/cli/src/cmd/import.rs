@@ -47,6 +47,8 @@ pub(crate) fn run(args: &Import, global: &Global, out: &mut Out<'_>) -> Result<(
     let mut progress = Progress::default();
     let report = importer.import_paths(&ledger, &paths, &mut |bytes| progress.more(bytes));
     progress.done();
+    // Searches find the same without the index, only more slowly: what goes wrong here is no failure of the import.
+    while ledger.index(1_000).is_ok_and(|progress| progress.left > 0) {}
     let imported = imported(&report);
     out.either(&imported, || text(&report))?;
     refused(&report, &args.paths)

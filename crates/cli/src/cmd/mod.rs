@@ -11,6 +11,7 @@ pub(crate) mod list;
 pub(crate) mod meta;
 pub(crate) mod origin;
 pub(crate) mod output;
+pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod verify;
 pub(crate) mod watch;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use rusqlite::Connection;
 use sayso_model::Digest;
+use sayso_model::limits::CHUNK_BYTES;
 use sayso_store::{Blob, StoreError};
 
 use super::range;
@@ -29,9 +30,24 @@ pub(crate) fn copy(conn: &Connection, blob: &Blob, to: &mut dyn Write) -> Result
         return Err(damaged(blob.hash, "its length is not what was written"));
     }
     let chunks = check_values(conn, no, blob)?;
-    each_chunk(conn, no, blob.hash, chunks == 1, |bytes| {
+    each_chunk(conn, range(no), blob.hash, chunks == 1, |bytes| {
         to.write_all(bytes).map_err(|e| writing_out(e).into())
     })
+}
+
+/// The beginning of a blob, at least `bytes` of it where there are so many.
+pub(crate) fn head(conn: &Connection, blob: &Blob, bytes: usize) -> Result<Vec<u8>, Fault> {
+    let found = one(conn, FIND, [blob.hash.0], |c| c.int())?;
+    let no = found.ok_or_else(|| damaged(blob.hash, "its row is missing"))?;
+    let only = check_values(conn, no, blob)? == 1;
+    let (first, last) = range(no);
+    let wanted = i64::try_from(bytes.div_ceil(CHUNK_BYTES)).unwrap_or(i64::MAX);
+    let mut head = Vec::new();
+    each_chunk(conn, (first, last.min(first.saturating_add(wanted) - 1)), blob.hash, only, |chunk| {
+        head.extend_from_slice(chunk);
+        Ok(())
+    })?;
+    Ok(head)
 }
 
 fn writing_out(error: io::Error) -> StoreError {
@@ -64,13 +80,13 @@ fn value(c: &mut Cells<'_>) -> Result<[u8; 32], Fault> {
 /// Hands out each chunk after checking it.
 pub(crate) fn each_chunk(
     conn: &Connection,
-    no: i64,
+    chunks: (i64, i64),
     hash: Digest,
     only: bool,
     mut hand_out: impl FnMut(&[u8]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let (mut offset, mut place) = (0u64, 0u64);
-    each(conn, CHUNKS, range(no), |c| {
+    each(conn, CHUNKS, chunks, |c| {
         let size = c.number::<usize>()?;
         let codec = c.text()?;
         let expected = value(c)?;

@@ -4,6 +4,7 @@ mod blobs;
 mod foreign;
 mod opening;
 mod plans;
+mod searching;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -4,6 +4,9 @@ use crate::read::turns::{
     WAITING_IN,
 };
 use crate::rows::{SESSION, SPEAKER};
+use crate::search::index::{MADE_IN, NEXT, NUMBERED};
+use crate::search::query::{BY_NUMBER, LATER, MOVED, NUMBER, PROJECT, TURNS, TURNS_AND_OUTPUTS};
+use crate::search::{INDEXED, LAST};
 use crate::write::append::{FIRST_DERIVED, FIRST_MARK, LAST_CLOSING, SAME_STANDING};
 
 use super::{folder, open};
@@ -26,7 +29,7 @@ fn statements(selection: &Selection) -> [&'static str; 5] {
 fn nothing_that_an_app_does_often_scans_a_table() {
     let folder = folder();
     let store = open(&folder.path);
-    let selections = [BY_ID, RUN, QUOTES, WAITING, WAITING_IN];
+    let selections = [BY_ID, RUN, QUOTES, WAITING, WAITING_IN, BY_NUMBER, NUMBERED];
     let singles = [
         HASH_AT,
         HEAD,
@@ -41,6 +44,13 @@ fn nothing_that_an_app_does_often_scans_a_table() {
         LAST_CLOSING,
         FIRST_DERIVED,
         SAME_STANDING,
+        MADE_IN,
+        NEXT,
+        LATER,
+        MOVED,
+        NUMBER,
+        PROJECT,
+        INDEXED,
     ];
     let all = selections.iter().flat_map(statements).chain(singles.map(|(_, sql)| sql));
     for sql in all {
@@ -68,4 +78,22 @@ fn what_waits_everywhere_is_read_from_the_index_of_what_waits() {
         let scans: Vec<_> = steps.iter().filter(|step| step.starts_with("SCAN")).collect();
         assert!(scans.iter().all(|step| step.contains("quote_waiting")), "{sql}\n{steps:#?}");
     }
+}
+
+#[test]
+fn a_search_asks_the_index_and_sorts_nothing() {
+    let folder = folder();
+    let store = open(&folder.path);
+    let turns = ["SCAN turn_words VIRTUAL TABLE INDEX 192:M1<"];
+    assert_eq!(plan(&store, TURNS.1), turns);
+    let both = [
+        "MERGE (UNION)",
+        "LEFT",
+        "SCAN turn_words VIRTUAL TABLE INDEX 192:M1<",
+        "RIGHT",
+        "SCAN output_words VIRTUAL TABLE INDEX 192:M1<",
+    ];
+    assert_eq!(plan(&store, TURNS_AND_OUTPUTS.1), both);
+    // The last number is read from the end of the table.
+    assert_eq!(plan(&store, LAST.1), ["SEARCH entry"]);
 }

@@ -5,6 +5,7 @@ use sayso_store::Blob;
 
 use super::{Look, Where};
 use crate::blob::get::{check_values, each_chunk};
+use crate::blob::range;
 use crate::cells::one;
 use crate::fault::Fault;
 use crate::read::output;
@@ -39,7 +40,7 @@ impl Look<'_> {
         self.rows(BLOBS, [], |look, c| {
             let (no, hash, bytes) = (c.int()?, c.digest()?, c.number()?);
             let chunks = check_values(look.conn, no, &Blob { hash, bytes })?;
-            each_chunk(look.conn, no, hash, chunks == 1, |_| Ok(()))
+            each_chunk(look.conn, range(no), hash, chunks == 1, |_| Ok(()))
         })
     }
 }

@@ -400,6 +400,7 @@ impl Write<'_> {
         let entry = Entry { id, project, session, seq, recorded_at: self.at, hash, body };
         self.state.entries.insert(id, Record { entry, commitments });
         self.state.order.insert((session, seq), id);
+        self.state.arrived.push(id);
         Placed { id, project, session, seq, hash }
     }
 

@@ -5,6 +5,7 @@
 
 mod apply;
 mod read;
+mod search;
 mod state;
 
 use std::io::{Read, Write};
@@ -18,6 +19,7 @@ use sayso_model::{
 use crate::command::{Batch, Done, Placed};
 use crate::error::StoreError;
 use crate::query::{Blob, Lookup, Output, Project, Report, Scope, Session, Store, StreamKind, Waiting};
+use crate::search::{Hit, Progress, Search};
 use state::State;
 
 /// A ledger in memory.
@@ -163,6 +165,14 @@ impl Store for Oracle {
         };
         to.write_all(bytes).map_err(|e| io("writing an output out", e))?;
         Ok(true)
+    }
+
+    fn search(&self, scope: &Scope, search: &Search) -> Result<Vec<Hit>, StoreError> {
+        Ok(self.state().search(scope, search))
+    }
+
+    fn index(&self, _limit: usize) -> Result<Progress, StoreError> {
+        Ok(Progress::default())
     }
 
     fn verify(&self, scope: &Scope) -> Result<Report, StoreError> {

@@ -23,6 +23,8 @@ pub(super) struct State {
     pub(super) speakers: BTreeMap<SpeakerId, (Speaker, Digest)>,
     pub(super) entries: BTreeMap<EntryId, Record>,
     pub(super) order: BTreeMap<(SessionId, u64), EntryId>,
+    /// All entries in the order they were appended.
+    pub(super) arrived: Vec<EntryId>,
     pub(super) keys: BTreeMap<(SessionId, &'static str, String), KeyRecord>,
     pub(super) outputs: BTreeMap<OutputId, Output>,
     pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
@@ -66,6 +68,7 @@ impl State {
             speakers: BTreeMap::new(),
             entries: BTreeMap::new(),
             order: BTreeMap::new(),
+            arrived: Vec::new(),
             keys: BTreeMap::new(),
             outputs: BTreeMap::new(),
             blobs: BTreeMap::new(),

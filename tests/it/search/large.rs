@@ -1,0 +1,219 @@
+//! A large ledger in four languages, compared with a scan that was written apart from the search.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use sayso_model::{EntryId, PartBody, SpeakerKind};
+use sayso_sqlite::SqliteStore;
+use sayso_store::{Scope, Search, Store};
+
+use super::{batch, beginning, entry, open, session, turn};
+use crate::batches::random::Random;
+
+const SESSIONS: usize = 40;
+const WORDS: &[&str] = &[
+    // Korean: of one, two, three and more characters; some stand inside others.
+    "고",
+    "서",
+    "일",
+    "보고",
+    "보고서",
+    "고서",
+    "기사",
+    "기사회생",
+    "회생",
+    "요약",
+    "요약본",
+    "회의",
+    "회의록",
+    "데이터",
+    "데이터베이스",
+    "베이스",
+    "사용자",
+    "용자",
+    "인터페이스",
+    "확인",
+    "확인해줘",
+    "해줘",
+    "한국어",
+    "국어",
+    // Japanese and Chinese.
+    "会",
+    "議",
+    "会議",
+    "会議室",
+    "議事録",
+    "東京",
+    "東京都",
+    "京都",
+    "データ",
+    "データベース",
+    "ベース",
+    "報告",
+    "報告書",
+    "ひらがな",
+    "かな",
+    "数",
+    "数据",
+    "数据库",
+    "据库",
+    "北京",
+    "北京大学",
+    "大学",
+    "人工智能",
+    "智能",
+    "中文",
+    "文",
+    // English: whole words only.
+    "a",
+    "i",
+    "to",
+    "of",
+    "plan",
+    "planning",
+    "report",
+    "reports",
+    "article",
+    "art",
+    "ledger",
+    "index",
+    "the",
+    "and",
+    "database",
+    "data",
+    "base",
+    "GPT",
+    "v2",
+    "2026",
+    "harbour",
+];
+const ENDINGS: &[&str] = &["", "", "를", "에서", "입니다", "を", "の資料", "的", "了", ".", ", ", "!"];
+
+fn said(r: &mut Random) -> String {
+    let mut text = String::new();
+    for _ in 0..1 + r.below(6) {
+        // Of two choices the earlier: some words are frequent, others are rare.
+        let at = r.below(WORDS.len() * WORDS.len()).isqrt();
+        text.push_str(WORDS[WORDS.len() - 1 - at]);
+        text.push_str(*r.pick::<&str>(ENDINGS));
+        text.push_str(if r.chance(80) { " " } else { "" });
+    }
+    if r.chance(10) { text.to_uppercase() } else { text }
+}
+
+/// Whether a text has a word: written apart from the search, for the letters that are used here.
+fn has(text: &str, word: &str) -> bool {
+    let (text, word) = (text.to_lowercase(), word.to_lowercase());
+    if !word.is_ascii() {
+        return text.contains(&word);
+    }
+    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| w == word)
+}
+
+struct Large {
+    _folder: tempfile::TempDir,
+    store: SqliteStore,
+    /// Every turn, in the order it was appended.
+    texts: Vec<(EntryId, String)>,
+    r: Random,
+}
+
+impl Large {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&folder);
+        store.write(&beginning(SESSIONS)).unwrap();
+        Self { _folder: folder, store, texts: Vec::new(), r: Random::new(11) }
+    }
+
+    fn append(&mut self, turns: usize) {
+        let mut left = turns;
+        while left > 0 {
+            let now = left.min(500);
+            let commands = (0..now).map(|_| {
+                let text = said(&mut self.r);
+                let n = self.texts.len() + 1;
+                self.texts.push((entry(n), text.clone()));
+                let parts = vec![(None, PartBody::Text(text))];
+                turn(n, session(self.r.below(SESSIONS)), SpeakerKind::Agent, parts)
+            });
+            let commands = commands.collect();
+            self.store.write(&batch(self.texts.len() as i64, commands)).unwrap();
+            left -= now;
+        }
+    }
+
+    fn hits(&self, query: &str, limit: usize) -> Vec<EntryId> {
+        let search = Search { limit, ..Search::new(query) };
+        let hits = self.store.search(&Scope::All, &search).unwrap();
+        hits.iter().map(|h| h.placed.id).collect()
+    }
+
+    /// Compares every hit of these words; how many each has.
+    fn check<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> BTreeMap<&'w str, usize> {
+        let compare = |word| {
+            let scan = self.texts.iter().rev().filter(|(_, text)| has(text, word));
+            let expected: Vec<EntryId> = scan.map(|(id, _)| *id).collect();
+            assert!(self.hits(word, usize::MAX) == expected, "{word}: not the hits of a scan");
+            (word, expected.len())
+        };
+        words.into_iter().map(compare).collect()
+    }
+
+    /// How long the newest 20 take, for every word once: the middle one and the slowest.
+    fn times(&self) -> (Duration, Duration) {
+        let mut times: Vec<Duration> = Vec::new();
+        for word in WORDS {
+            let start = Instant::now();
+            self.hits(word, 20);
+            times.push(start.elapsed());
+        }
+        times.sort_unstable();
+        (times[times.len() / 2], times[times.len() - 1])
+    }
+}
+
+fn compare(turns: usize) {
+    let mut large = Large::new();
+    large.append(turns);
+    // In the middle of catching up.
+    let start = Instant::now();
+    while large.store.index(1_000).unwrap().left > turns as u64 / 4 {}
+    large.check(WORDS.iter().copied().step_by(15));
+    while large.store.index(1_000).unwrap().left > 0 {}
+    let caught_up = start.elapsed();
+    let counts = large.check(WORDS.iter().copied());
+    assert!(counts.len() >= 60 && counts.values().all(|n| *n > 0), "{counts:?}");
+    assert!(counts.values().filter(|n| **n >= 100).count() >= 30, "{counts:?}");
+    let settled = large.times();
+    // Right after an append.
+    large.append(50);
+    large.check(WORDS.iter().copied().step_by(15));
+    assert_eq!(large.hits("보고 고서", usize::MAX), {
+        let two = |text: &str| {
+            let places = |w: &str| text.match_indices(w).map(|(at, _)| at).collect::<Vec<_>>();
+            let (one, other) = (places("보고"), places("고서"));
+            one.iter().any(|a| other.iter().any(|b| a + 3 != *b))
+        };
+        let scan = large.texts.iter().rev().filter(|(_, text)| two(text));
+        scan.map(|(id, _)| *id).collect::<Vec<_>>()
+    });
+    let (middle, slowest) = settled;
+    println!(
+        "{turns} turns: caught up with checks in {caught_up:?}; newest 20: {middle:?}, at most {slowest:?}"
+    );
+}
+
+#[test]
+fn twenty_thousand_turns() {
+    compare(20_000);
+}
+
+#[test]
+fn a_hundred_thousand_turns() {
+    if std::env::var_os("SAYSO_LARGE").is_none() {
+        println!("SKIPPED a_hundred_thousand_turns: set SAYSO_LARGE=1 to compare a ledger of 100,000 turns");
+        return;
+    }
+    compare(100_000);
+}
