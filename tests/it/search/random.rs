@@ -132,7 +132,7 @@ impl World {
         let scope = match r.below(3) {
             0 => Scope::All,
             1 => Scope::Projects(vec![project(r.below(SESSIONS))]),
-            _ => Scope::Projects((0..r.below(4)).map(|n| project(n)).collect()),
+            _ => Scope::Projects((0..r.below(4)).map(project).collect()),
         };
         let search = Search {
             query: text(r, 6),
@@ -153,7 +153,7 @@ impl World {
 #[test]
 fn sqlite_finds_what_the_oracle_finds() {
     let mut found = 0;
-    for seed in 0..40 {
+    for seed in 0..24 {
         let folder = tempfile::tempdir().unwrap();
         let mut r = Random::new(seed);
         let (oracle, store) = (Oracle::new(LEDGER), open(&folder));
@@ -172,5 +172,5 @@ fn sqlite_finds_what_the_oracle_finds() {
         assert_eq!(world.store.verify(&Scope::All).unwrap().problems, Vec::new());
         found += world.found;
     }
-    assert!(found > 5_000, "too few hits to tell anything: {found}");
+    assert!(found > 3_000, "too few hits to tell anything: {found}");
 }

@@ -134,8 +134,9 @@ impl Look<'_> {
 
     /// Looks at an entry that the index found.
     fn at(&mut self, no: i64) -> Result<Next, Fault> {
-        let project = one(self.conn, PROJECT, [no], |c| c.parse())?;
-        if project.is_some_and(|p| self.scope.sees(p)) { self.look(no) } else { Ok(Next::Row) }
+        let project = || one(self.conn, PROJECT, [no], |c| c.parse());
+        let seen = *self.scope == Scope::All || project()?.is_some_and(|p| self.scope.sees(p));
+        if seen { self.look(no) } else { Ok(Next::Row) }
     }
 
     fn look(&mut self, no: i64) -> Result<Next, Fault> {
