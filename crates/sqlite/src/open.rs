@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 use sayso_model::LedgerId;
 use sayso_schema::{SQLITE, SQLITE_APPLICATION_ID};
@@ -41,6 +42,8 @@ pub(crate) fn connect(path: &Path, options: &Options, role: Role) -> Result<Conn
     let mut conn = Connection::open_with_flags(path, flags)?;
     conn.busy_handler(Some(busy::until(options.wait)))?;
     conn.set_prepared_statement_cache_capacity(128);
+    // Plans do not look at values, or else each new value may have its statement planned anew, which costs more than running it.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Looks before it touches: a file of another program must stay as it is.
     version(&conn)?;
     configure(&mut conn, options)?;
