@@ -7,16 +7,22 @@
 //! The text of a turn is its text parts and its tool-result texts joined by a line feed.
 //! Reasoning and tool calls add nothing to it, so a turn of only those has the empty text.
 
+mod claude;
 mod codex;
 mod lines;
 mod pi;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+
+/// What lines that stop being JSON are counted as. They are no records.
+pub(crate) const BROKEN: &str = "broken_line";
 
 /// What one file holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +39,8 @@ pub(crate) struct Counts {
     pub(crate) system: Tally,
     /// How often earlier turns were replaced by a summary.
     pub(crate) compactions: u64,
+    /// What is counted of Claude Code transcripts only.
+    pub(crate) detail: Option<Detail>,
     /// Why the file is not a session this count knows. Every number is then zero.
     pub(crate) refused: Option<String>,
 }
@@ -48,10 +56,41 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Adds one turn with this text.
-    fn add(&mut self, text: &str) {
+    pub(crate) fn add(&mut self, text: &str) {
         self.turns += 1;
-        self.digests.push(blake3::hash(text.as_bytes()).to_hex().to_string());
+        self.digests.push(digest(text));
     }
+}
+
+impl Counts {
+    /// The tally with this name.
+    pub(crate) fn tally(&mut self, kind: &str) -> &mut Tally {
+        match kind {
+            "human" => &mut self.human,
+            "agent" => &mut self.agent,
+            "tool" => &mut self.tool,
+            _ => &mut self.system,
+        }
+    }
+}
+
+/// What a Claude Code transcript holds, more closely.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Detail {
+    /// What each session of the file says, in its order: `KIND DIGEST` for a turn, and
+    /// `compaction DIGEST` with that of the summary. Sorted; sessions that say nothing are left out.
+    pub(crate) sessions: Vec<Vec<String>>,
+    /// Every part that adds to the text of a turn, as `KIND DIGEST` of who said it. Sorted.
+    pub(crate) parts: Vec<String>,
+    /// The records that are no turn, by kind.
+    pub(crate) skipped: BTreeMap<String, u64>,
+    /// The records that no rule knows.
+    pub(crate) unknown: u64,
+}
+
+/// The BLAKE3 digest of a text, in hexadecimal.
+pub(crate) fn digest(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
 /// The formats this count knows.
@@ -62,6 +101,8 @@ enum Format {
     CodexFlat,
     /// pi, and what is built on it.
     Pi,
+    /// Claude Code, which has no header.
+    Claude,
 }
 
 /// Counts the turns in the file at `path`.
@@ -69,29 +110,37 @@ enum Format {
 /// # Errors
 /// When the file cannot be read. A file of another kind is not an error: `refused` says why.
 pub(crate) fn count(path: &Path) -> Result<Counts, String> {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
     let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(count_bytes(&bytes))
+    Ok(count_bytes(&name, &bytes))
 }
 
-/// Counts the turns in the content of a file.
-fn count_bytes(bytes: &[u8]) -> Counts {
-    let records = lines::records(bytes);
+/// The count of a file that is no session.
+fn refused(reason: &str) -> Counts {
+    Counts { refused: Some(reason.to_owned()), ..Counts::default() }
+}
+
+/// Counts the turns in the content of a file with this name.
+fn count_bytes(name: &str, bytes: &[u8]) -> Counts {
+    let lines::Lines { records, broken } = lines::read(bytes);
     let mut counts = match sniff(&records) {
         Ok(Format::Codex) => codex::enveloped(&records),
         Ok(Format::CodexFlat) => codex::flat(&records),
         Ok(Format::Pi) => pi::session(&records),
-        Err(reason) => {
-            return Counts { refused: Some(reason.to_owned()), ..Counts::default() };
-        }
+        Ok(Format::Claude) => claude::session(&records, name.starts_with("agent-")),
+        Err(reason) => return refused(reason),
     };
     counts.records = records.len() as u64;
+    if let Some(detail) = counts.detail.as_mut().filter(|_| broken > 0) {
+        detail.skipped.insert(BROKEN.to_owned(), broken);
+    }
     for tally in [&mut counts.human, &mut counts.agent, &mut counts.tool, &mut counts.system] {
         tally.digests.sort();
     }
     counts
 }
 
-/// Tells the format from the first record, which is the header in all three.
+/// Tells the format from the first record, which is the header in all but one.
 fn sniff(records: &[Value]) -> Result<Format, &'static str> {
     let Some(first) = records.first() else {
         return Err("there is no complete JSON record in it");
@@ -107,7 +156,8 @@ fn sniff(records: &[Value]) -> Result<Format, &'static str> {
         {
             Ok(Format::CodexFlat)
         }
-        _ => Err("the first record is not the header of a Codex or pi session"),
+        _ if claude::opens(first) => Ok(Format::Claude),
+        _ => Err("the first record is not one of a Codex, pi or Claude Code session"),
     }
 }
 

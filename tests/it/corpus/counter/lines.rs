@@ -1,7 +1,8 @@
 //! From the bytes of a file to JSON values.
 //!
 //! A line ends at a line feed and nowhere else. What is wrong inside a line is repaired before
-//! it is parsed; where a line stops being JSON, the rest of it is left out.
+//! it is parsed. Where a line stops being JSON, it is left out up to the next record that was
+//! glued to it; a last line without its end may yet be finished, so nothing is looked for there.
 
 use std::fmt::Write as _;
 use std::str::Chars;
@@ -11,15 +12,87 @@ use serde_json::{Deserializer, Value};
 /// What stands in for half of a pair of surrogates.
 const REPLACEMENT: &str = "\\ufffd";
 
-/// Every complete JSON value, in file order. Values glued on one line count separately.
-pub(super) fn records(bytes: &[u8]) -> Vec<Value> {
-    let mut records = Vec::new();
-    for line in bytes.split(|byte| *byte == b'\n') {
-        let line = repair(&String::from_utf8_lossy(line));
-        let values = Deserializer::from_str(&line).into_iter::<Value>();
-        records.extend(values.map_while(Result::ok));
+/// What the lines of a file hold.
+pub(super) struct Lines {
+    /// Every complete JSON value, in file order. Values glued on one line count separately.
+    pub(super) records: Vec<Value>,
+    /// How many lines stop being JSON.
+    pub(super) broken: u64,
+}
+
+/// How a line ends.
+#[derive(PartialEq, Eq)]
+enum End {
+    Whole,
+    /// Something is missing.
+    CutOff,
+    /// It is no JSON, whatever may follow.
+    Broken,
+}
+
+/// Reads the content of a file.
+pub(super) fn read(bytes: &[u8]) -> Lines {
+    let mut found = Lines { records: Vec::new(), broken: 0 };
+    let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
+    while let Some(line) = lines.next() {
+        let line = String::from_utf8_lossy(line);
+        let end = values(&line, &mut found.records);
+        let last = lines.peek().is_none();
+        if end == End::Broken || (end == End::CutOff && !last) {
+            found.broken += 1;
+        }
+        if end != End::Whole && !last {
+            glued(&line, &mut found.records);
+        }
     }
-    records
+    found
+}
+
+/// Adds the values that a line begins with.
+fn values(line: &str, records: &mut Vec<Value>) -> End {
+    let line = repair(line);
+    for value in Deserializer::from_str(&line).into_iter::<Value>() {
+        match value {
+            Ok(value) => records.push(value),
+            Err(error) if error.is_eof() => return End::CutOff,
+            Err(_) => return End::Broken,
+        }
+    }
+    End::Whole
+}
+
+/// Adds the records behind the break in a line: from the first place on where an object begins
+/// that is no part of the broken record, and behind which nothing but records comes.
+fn glued(line: &str, records: &mut Vec<Value>) {
+    let found = line.match_indices("{\"").find_map(|(at, _)| {
+        let (before, rest) = line.split_at_checked(at)?;
+        let mut found = Vec::new();
+        (!wants_value(before) && values(rest, &mut found) == End::Whole).then_some(found)
+    });
+    records.extend(found.unwrap_or_default());
+}
+
+/// Whether a value may come behind the beginning of a record, so that an object that does is
+/// part of it.
+fn wants_value(record: &str) -> bool {
+    let (mut open, mut last) = (Vec::new(), ' ');
+    let (mut in_string, mut escaped) = (false, false);
+    for c in record.chars() {
+        if in_string {
+            in_string = escaped || c != '"';
+            escaped = !escaped && c == '\\';
+            continue;
+        }
+        match c {
+            '"' => in_string = true,
+            '{' | '[' => open.push(c),
+            '}' | ']' => drop(open.pop()),
+            _ => {}
+        }
+        last = if c.is_whitespace() { last } else { c };
+    }
+    let in_list = open.last() == Some(&'[');
+    !in_string && (last == ':' || (in_list && (last == '[' || last == ',')))
 }
 
 /// The same line with its known damage undone.
@@ -95,7 +168,7 @@ mod tests {
 
     fn strings(bytes: &[u8]) -> Vec<String> {
         let text = |value: &Value| value.get("a").and_then(Value::as_str).map(str::to_owned);
-        records(bytes).iter().filter_map(text).collect()
+        read(bytes).records.iter().filter_map(text).collect()
     }
 
     #[test]
@@ -126,6 +199,35 @@ mod tests {
     #[test]
     fn the_lines_after_a_broken_one_are_kept() {
         assert_eq!(strings(b"{\"a\":\"1\"}\n{\"a\":}\n{\"a\":\"3\"}\n"), ["1", "3"]);
+    }
+
+    #[test]
+    fn a_record_glued_to_a_broken_one_is_found() {
+        let both: &[&str] = &["1", "2", "3"];
+        let second: &[&str] = &["1", "3"];
+        let broken = [
+            (r#"{"c":"cut"#, both),
+            (r#"{"c":"a:"#, both),
+            (r#"{"c":"\"a:"#, both),
+            (r#"{"c":[{"a":"x"}],"#, both),
+            (r#"{"c":1"#, both),
+            ("{", both),
+            // Here the first of the two is taken for a part of the broken one.
+            (r#"{"c":"#, second),
+            (r#"{"c":[{"a":"x"},"#, second),
+        ];
+        for (broken, wanted) in broken {
+            let line = format!(r#"{{"a":"1"}}{broken}{{"a":"2","b":{{"a":"y"}}}} {{"a":"3"}}"#);
+            assert_eq!(strings(format!("{line}\n").as_bytes()), wanted, "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_broken_record_is_no_record() {
+        for broken in [r#"{"b":{"a":"x"}"#, r#"{"b":[1,{"a":"x"}"#, r#"{"b":[{"a":"x"},{"a":"y"}"#] {
+            let found = read(format!("{broken}\n").as_bytes());
+            assert_eq!((found.records.len(), found.broken), (0, 1), "{broken}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ fn tally(texts: &[&str]) -> Tally {
 }
 
 fn lines(header: &str, lines: &[String]) -> Counts {
-    count_bytes(format!("{header}\n{}\n", lines.join("\n")).as_bytes())
+    count_bytes("s.jsonl", format!("{header}\n{}\n", lines.join("\n")).as_bytes())
 }
 
 /// Counts a Codex session with these records after the header.
@@ -197,11 +197,14 @@ fn other_files_are_refused_with_zeros() {
         "",
         "\n\0\0",
         "plain text",
-        r#"{"type":"user","sessionId":"s","message":{"role":"user","content":"q"}}"#,
+        r#"{"type":"user","message":{"role":"user","content":"q"}}"#,
+        r#"{"type":"user","sessionId":"s","message":"q"}"#,
+        r#"{"type":"started","key":"k","agentId":"a"}"#,
+        r#"{"agentType":"a"}"#,
         r#"{"ts":"t","dir":"meta","kind":"session_start"}"#,
         r#"[{"id":"s","timestamp":"t","instructions":null}]"#,
     ] {
-        let counts = count_bytes(other.as_bytes());
+        let counts = count_bytes("s.jsonl", other.as_bytes());
         assert!(counts.refused.is_some(), "{other}");
         assert_eq!(Counts { refused: None, ..counts }, Counts::default(), "{other}");
     }
