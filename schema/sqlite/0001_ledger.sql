@@ -6,7 +6,8 @@
 CREATE TABLE meta (
     one        INTEGER PRIMARY KEY CHECK (one = 1),
     ledger     TEXT NOT NULL CHECK (length(ledger) = 26),
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    secret     BLOB NOT NULL CHECK (length(secret) = 32)
 ) STRICT;
 
 CREATE TABLE project (
@@ -15,8 +16,12 @@ CREATE TABLE project (
     name_salt       BLOB,
     name_commitment BLOB NOT NULL,
     created_at      INTEGER NOT NULL,
+    merged_into     TEXT REFERENCES project (id),
+    erasing         INTEGER NOT NULL DEFAULT 0 CHECK (erasing = 0 OR erasing = 1),
     digest          BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX project_merged ON project (merged_into) WHERE merged_into IS NOT NULL;
 
 CREATE TABLE project_alias (
     kind    TEXT NOT NULL,
@@ -40,6 +45,10 @@ CREATE TABLE session (
     created_at       INTEGER NOT NULL,
     first_project    TEXT NOT NULL,
     first_title      BLOB NOT NULL,
+    parent           TEXT REFERENCES session (id),
+    fork_seq         INTEGER,
+    fork_hash        BLOB,
+    erasing          INTEGER NOT NULL DEFAULT 0 CHECK (erasing = 0 OR erasing = 1),
     genesis          BLOB NOT NULL,
     closed           INTEGER NOT NULL CHECK (closed = 0 OR closed = 1),
     turns            INTEGER NOT NULL,
@@ -50,6 +59,7 @@ CREATE TABLE session (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX session_of ON session (project, id);
+CREATE INDEX session_forks ON session (parent) WHERE parent IS NOT NULL;
 
 CREATE TABLE session_alias (
     project TEXT NOT NULL REFERENCES project (id),
@@ -84,16 +94,20 @@ CREATE TABLE entry (
     id          TEXT NOT NULL UNIQUE CHECK (length(id) = 26),
     session     TEXT NOT NULL REFERENCES session (id),
     seq         INTEGER NOT NULL CHECK (seq > 0),
-    kind        TEXT NOT NULL CHECK (kind = 'turn' OR kind = 'forward' OR kind = 'compaction' OR kind = 'mark'),
+    kind        TEXT NOT NULL CHECK (kind = 'turn' OR kind = 'forward' OR kind = 'compaction' OR kind = 'mark'
+                OR kind = 'erased'),
     recorded_at INTEGER NOT NULL,
     hash        BLOB NOT NULL,
     speaker     TEXT REFERENCES speaker (id),
     said_at     INTEGER,
     said_offset INTEGER,
     reply_to    TEXT,
+    supersedes  TEXT,
     repairs     INTEGER,
     UNIQUE (session, seq)
 ) STRICT;
+
+CREATE UNIQUE INDEX entry_superseding ON entry (supersedes) WHERE supersedes IS NOT NULL;
 
 -- `no` is the entry's number times 4,096 plus the part's place, so that the parts of an entry lie side by side without an
 -- index of their own: an append then writes one page less.
@@ -113,6 +127,8 @@ CREATE TABLE part (
     commitment BLOB NOT NULL,
     text       BLOB
 ) STRICT;
+
+CREATE INDEX part_output ON part (output) WHERE output IS NOT NULL;
 
 CREATE TABLE quote (
     entry                    INTEGER PRIMARY KEY REFERENCES entry (no),
@@ -147,6 +163,8 @@ CREATE TABLE quote (
     UNIQUE (session, seq)
 ) STRICT;
 
+-- The last segment of an address is an id.
+CREATE INDEX quote_origin ON quote (substr(origin, -26));
 CREATE INDEX quote_waiting ON quote (session, seq) WHERE state <> 'in_context';
 
 CREATE TABLE hop (
@@ -170,17 +188,24 @@ CREATE TABLE compaction (
 ) STRICT;
 
 CREATE TABLE mark (
-    entry   INTEGER PRIMARY KEY REFERENCES entry (no),
-    session TEXT NOT NULL,
-    seq     INTEGER NOT NULL,
-    kind    TEXT NOT NULL CHECK (kind = 'offered' OR kind = 'in_context' OR kind = 'closed' OR kind = 'reopened'
-        OR kind = 'rolled_back' OR kind = 'abandoned' OR kind = 'restored' OR kind = 'derived'),
-    target  TEXT,
-    route   TEXT NOT NULL,
+    entry            INTEGER PRIMARY KEY REFERENCES entry (no),
+    session          TEXT NOT NULL,
+    seq              INTEGER NOT NULL,
+    kind             TEXT NOT NULL CHECK (kind = 'offered' OR kind = 'in_context' OR kind = 'closed' OR kind = 'reopened'
+                     OR kind = 'rolled_back' OR kind = 'abandoned' OR kind = 'restored' OR kind = 'derived'
+                     OR kind = 'renamed' OR kind = 'moved' OR kind = 'redacted' OR kind = 'quote_redacted'
+                     OR kind = 'pinned' OR kind = 'unpinned' OR kind = 'erased'),
+    target           TEXT,
+    route            TEXT NOT NULL,
+    title            BLOB,
+    title_salt       BLOB,
+    title_commitment BLOB,
+    project          TEXT,
     UNIQUE (session, seq)
 ) STRICT;
 
 CREATE INDEX mark_of ON mark (target, seq) WHERE target IS NOT NULL;
+CREATE INDEX mark_pin ON mark (session, seq) WHERE kind = 'pinned';
 CREATE INDEX mark_of_session ON mark (session, seq) WHERE target IS NULL;
 
 CREATE TABLE caller_key (
@@ -234,16 +259,30 @@ CREATE TABLE chunk (
     data  BLOB NOT NULL
 ) STRICT;
 
+-- What is still to be erased, in this order.
+CREATE TABLE erasure (
+    no     INTEGER PRIMARY KEY,
+    kind   TEXT NOT NULL CHECK (kind = 'session' OR kind = 'project' OR kind = 'blob' OR kind = 'speaker' OR kind = 'log'),
+    target TEXT NOT NULL
+) STRICT;
+
+-- What was erased, as keyed hashes: it does not come back.
+CREATE TABLE tombstone (
+    name BLOB PRIMARY KEY NOT NULL CHECK (length(name) = 32)
+) STRICT, WITHOUT ROWID;
+
 -- For people who open the file: the same rows with their texts cast. What follows a NUL in a text is not shown.
 
 CREATE VIEW project_text AS
 SELECT id, CAST(name AS TEXT) AS name, datetime(created_at / 1000, 'unixepoch') AS created_at
-FROM project;
+FROM project
+WHERE merged_into IS NULL AND erasing = 0;
 
 CREATE VIEW session_text AS
 SELECT s.project, CAST(p.name AS TEXT) AS project_name, s.id, CAST(s.title AS TEXT) AS title, s.kind, s.channel,
        s.closed, s.turns, s.last_seq, datetime(s.last_at / 1000, 'unixepoch') AS last_at
-FROM session s JOIN project p ON p.id = s.project;
+FROM session s JOIN project p ON p.id = s.project
+WHERE s.erasing = 0;
 
 CREATE VIEW speaker_text AS
 SELECT id, kind, CAST(name AS TEXT) AS name FROM speaker;

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use sayso_model::{LedgerId, UtcMs};
 use sayso_sqlite::{Durability, Options, SqliteStore};
-use sayso_store::{Batch, Done, Fate, Oracle, Refusal, StoreError};
+use sayso_store::{Batch, Done, Erasing, Fate, Oracle, Refusal, Scope, StoreError};
 
 use compare::Pair;
 use random::Random;
@@ -30,7 +30,7 @@ fn open(path: &Path) -> SqliteStore {
     SqliteStore::open(path, &options).unwrap()
 }
 
-fn outcome(done: Result<Vec<Done>, StoreError>) -> Result<Vec<Done>, (usize, Refusal)> {
+fn outcome<T>(done: Result<T, StoreError>) -> Result<T, (usize, Refusal)> {
     match done {
         Ok(done) => Ok(done),
         Err(StoreError::Refused { index, refusal }) => Err((index, refusal)),
@@ -57,6 +57,9 @@ fn sequence(seed: u64, batches: usize, counts: &mut Counts) {
     write(&Pair { oracle: &oracle, store: &store }, &first, counts).unwrap();
     world.settle(true, &mut r);
     for step in 1..=batches {
+        if r.chance(7) {
+            erase(&Pair { oracle: &oracle, store: &store }, &mut world, &mut r, counts);
+        }
         let batch = world.next(&mut r);
         let done = write(&Pair { oracle: &oracle, store: &store }, &batch, counts);
         world.settle(done.is_ok(), &mut r);
@@ -67,6 +70,27 @@ fn sequence(seed: u64, batches: usize, counts: &mut Counts) {
     drop(store);
     store = open(&path);
     Pair { oracle: &oracle, store: &store }.compare(&world, &mut r);
+}
+
+/// Erases something in both, in the file in steps that are cut off now and then.
+fn erase(pair: &Pair<'_>, world: &mut World, r: &mut Random, counts: &mut Counts) {
+    let erase = world.erase(r);
+    let expected = outcome(pair.oracle.erase(&erase, usize::MAX));
+    let steps = r.below(3);
+    let found = outcome(pair.store.erase(&erase, steps));
+    assert_eq!(found.as_ref().err(), expected.as_ref().err(), "{erase:#?}");
+    if found.is_ok() {
+        assert_eq!(pair.store.verify(&Scope::All).unwrap().problems, Vec::new(), "after {steps} steps");
+        assert_eq!(pair.store.go_on_erasing(&Scope::All, usize::MAX).unwrap(), Erasing::Done);
+    }
+    if expected.is_ok() && r.chance(80) {
+        world.forget(erase.target);
+    }
+    let what = match &expected {
+        Ok(_) => format!("erase {} done", variant(&erase.target)),
+        Err((_, refusal)) => variant(refusal),
+    };
+    *counts.entry(what).or_default() += 1;
 }
 
 /// Writes a batch to both; whether it was done.
@@ -101,31 +125,54 @@ fn variant(value: &impl std::fmt::Debug) -> String {
 #[test]
 fn sqlite_does_refuses_and_reads_what_the_oracle_does() {
     let counts = RefCell::new(Counts::new());
-    let config = ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() };
-    let mut runner = TestRunner::new(config);
-    let run = runner.run(&(any::<u64>(), 14..26usize), |(seed, batches)| {
-        sequence(seed, batches, &mut counts.borrow_mut());
-        Ok(())
-    });
-    run.unwrap_or_else(|error| panic!("{error}"));
+    // What is rare may not come up at once: a few more rounds then.
+    for _ in 0..6 {
+        let config = ProptestConfig { cases: 240, failure_persistence: None, ..ProptestConfig::default() };
+        let run = TestRunner::new(config).run(&(any::<u64>(), 14..26usize), |(seed, batches)| {
+            sequence(seed, batches, &mut counts.borrow_mut());
+            Ok(())
+        });
+        run.unwrap_or_else(|error| panic!("{error}"));
+        if missing(&counts.borrow()).is_empty() {
+            break;
+        }
+    }
     covered(&counts.borrow());
 }
 
 /// Every command was done, known where it can be, and refused; every reason of a refusal occurred.
 fn covered(counts: &Counts) {
+    let missing = missing(counts);
+    assert!(missing.is_empty(), "never happened: {missing:?}\n{counts:#?}");
+    let of = |what: &str| counts.get(what).copied().unwrap_or_default();
+    assert!(of("refused") * 5 >= of("batches"), "too few refusals: {counts:#?}");
+    // Six in ten are, as the commands are drawn; far more would leave too little to compare.
+    assert!(of("refused") * 10 <= of("batches") * 7, "too few are written: {counts:#?}");
+}
+
+/// What should have occurred and did not.
+fn missing(counts: &Counts) -> Vec<String> {
     let of = |what: &str| counts.get(what).copied().unwrap_or_default();
     let commands = [
         "CreateProject",
         "AddAlias",
         "CreateSession",
+        "ForkSession",
         "CreateSpeaker",
         "AppendTurn",
+        "Edit",
         "Forward",
         "Compact",
         "Mark",
         "StoreOutput",
+        "RenameProject",
+        "MergeProject",
+        "RenameSession",
+        "MoveSession",
+        "Redact",
     ];
-    let known = ["AppendTurn", "Forward", "Compact", "Mark"].map(|c| format!("{c} known"));
+    let known = ["AppendTurn", "Edit", "Forward", "Compact", "Mark", "RenameSession", "Redact"]
+        .map(|c| format!("{c} known"));
     let wanted = commands.iter().flat_map(|c| [format!("{c} done"), format!("{c} refused")]);
     let reasons = [
         "UnknownProject",
@@ -135,6 +182,19 @@ fn covered(counts: &Counts) {
         "UnknownOutput",
         "UnknownBlob",
         "IdTaken",
+        "SameProject",
+        "NotTheSpeaker",
+        "Superseded",
+        "HoldsQuote",
+        "NotPinned",
+        "NoForkPoint",
+        "SharesBeginning",
+        "HasForks",
+        "Erased",
+        "erase Project done",
+        "erase Session done",
+        "erase Entry done",
+        "NothingToRedact",
         "ProjectAliasTaken",
         "SessionAliasTaken",
         "SpeakerTaken",
@@ -150,8 +210,5 @@ fn covered(counts: &Counts) {
         "Contradiction",
     ];
     let wanted = wanted.chain(known).chain(reasons.map(str::to_owned));
-    let missing: Vec<String> = wanted.filter(|what| of(what) == 0).collect();
-    assert!(missing.is_empty(), "never happened: {missing:?}\n{counts:#?}");
-    assert!(of("refused") * 5 >= of("batches"), "too few refusals: {counts:#?}");
-    assert!(of("refused") * 5 <= of("batches") * 3, "too few are written: {counts:#?}");
+    wanted.filter(|what| of(what) == 0).collect()
 }

@@ -10,6 +10,7 @@ mod cli;
 mod corpus;
 mod demo;
 mod embed;
+mod files;
 mod on_oracle;
 mod on_sqlite;
 mod search;

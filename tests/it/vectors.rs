@@ -30,6 +30,7 @@ fn turn() -> Turn {
         speaker: speaker(SpeakerKind::Owner, 4, "Mira"),
         said_at: SaidAt::parse("2026-11-30T18:14:05.250+09:00"),
         reply_to: Some(EntryId::from_u128(9)),
+        supersedes: None,
         repairs: 1,
         parts: vec![
             part(None, PartBody::Text("안녕".into())),
@@ -47,11 +48,23 @@ fn bodies() -> Vec<(&'static str, EntryBody)> {
         summary: "So far.".into(),
         kept: Kept::Whole,
     };
-    let mark = Mark { kind: MarkKind::Offered, of: Some(EntryId::from_u128(8)), route: "hook".into() };
+    let mark = Mark::new(MarkKind::Offered, Some(EntryId::from_u128(8)), "hook");
     vec![
         ("turn", EntryBody::Turn(turn())),
+        ("edit", EntryBody::Turn(Turn { supersedes: Some(EntryId::from_u128(12)), ..turn() })),
         ("compaction", EntryBody::Compaction(compaction)),
         ("mark", EntryBody::Mark(mark)),
+        (
+            "renaming",
+            EntryBody::Mark(Mark { title: Some("Plan".into()), ..Mark::new(MarkKind::Renamed, None, "") }),
+        ),
+        (
+            "move",
+            EntryBody::Mark(Mark {
+                project: Some(ProjectId::from_u128(2)),
+                ..Mark::new(MarkKind::Moved, None, "")
+            }),
+        ),
         ("forward", EntryBody::Turn(Turn { quote: Some(Box::new(quote())), ..turn() })),
     ]
 }
@@ -125,6 +138,7 @@ fn canonical_forms() {
         channel: Some("telegram"),
         title: commit(&Salt([2; 16]), b"Plan"),
         created_at: UtcMs(0),
+        fork: None,
     });
     writeln!(page, "session: {genesis}").unwrap();
     writeln!(page, "commitment of \"x\" under 16 bytes of 01: {}", commit(&Salt([1; 16]), b"x")).unwrap();

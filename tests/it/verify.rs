@@ -3,8 +3,8 @@
 mod sample;
 
 use sayso_model::canon::{Salt, commit};
-use sayso_model::{Digest, EntryId, SessionId};
-use sayso_store::{Problem, Report, Scope, Store, StoreError};
+use sayso_model::{Digest, EntryId, Seed, SessionId, UtcMs};
+use sayso_store::{Batch, Command, Problem, Redact, Redaction, Report, Scope, Store, StoreError};
 
 use sample::{AGENT, APART, OUTPUT, OWNER, PROJECT, SOURCE, Sample, TARGET, entry};
 
@@ -281,4 +281,51 @@ fn a_session_whose_row_is_damaged_takes_no_more_writes() {
     assert!(store.write(&sample::one_more(APART)).is_ok());
     assert!(store.project(&Scope::All, PROJECT).unwrap().is_some());
     assert!(store.output(&Scope::All, OUTPUT).unwrap().is_some());
+}
+
+fn redact(sample: &Sample, of: u128, what: Redaction) {
+    let id = entry(900 + of);
+    let batch = Batch {
+        scope: Scope::All,
+        at: UtcMs(9),
+        seed: Seed([9; 32]),
+        commands: vec![Command::Redact(Redact { id, of: entry(of), what })],
+    };
+    sample.store().write(&batch).unwrap();
+}
+
+/// A text may only be gone where a mark says so, and only as much of it as the mark says.
+#[test]
+fn a_text_is_gone_only_where_a_mark_says_so() {
+    let sample = Sample::new("second");
+    redact(&sample, 2, Redaction::Whole);
+    assert_eq!(sample.report().problems, Vec::new());
+    sample.edit("UPDATE mark SET kind = 'quote_redacted' WHERE kind = 'redacted'");
+    assert!(names(&sample.report(), Some(SOURCE), Some(2), "the text of part 0"));
+    sample.edit("DELETE FROM mark WHERE kind = 'quote_redacted'");
+    assert!(names(&sample.report(), Some(SOURCE), Some(2), "the text of part 0"));
+    let read = sample.store().entry(&Scope::All, entry(2));
+    assert!(matches!(read, Err(StoreError::Damaged { .. })), "{read:?}");
+}
+
+#[test]
+fn titles_and_names_are_never_gone() {
+    for (table, text) in [("speaker", "name"), ("project", "name"), ("session", "title")] {
+        let sample = Sample::new("second");
+        sample.edit(&format!("UPDATE {table} SET {text} = NULL, {text}_salt = NULL"));
+        let report = sample.report();
+        assert!(report.problems.iter().any(|p| p.what.contains(text)), "{table}: {:#?}", report.problems);
+    }
+}
+
+#[test]
+fn an_output_may_only_be_gone_where_it_was_erased() {
+    let sample = Sample::new("second");
+    let named = part_of(SOURCE, 2, 0);
+    sample.edit(&format!(
+        "UPDATE part SET output = '{OUTPUT}' WHERE {named}; DELETE FROM output_stream; DELETE FROM output"
+    ));
+    let report = sample.report();
+    let named = report.problems.iter().any(|p| p.what.contains("the output that a part names"));
+    assert!(named, "{:#?}", report.problems);
 }

@@ -1,11 +1,15 @@
 //! The program's arguments and their help.
 
+mod life;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use sayso::model::{SaidAt, Span, UtcMs};
 use sayso::{SpeakerKind, SpeakerRef, What};
+
+pub(crate) use life::{Edit, Erase, Fork, Pin, Project, Redact, Session};
 
 /// The conversation ledger: every turn, and on whose say-so the words stand there.
 #[derive(Debug, Parser)]
@@ -51,12 +55,28 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Append a turn; its text comes from standard input and is kept byte for byte
     Append(Append),
+    /// Replace the words of an earlier turn of the same speaker; the earlier turn stays
+    Edit(Edit),
+    /// Take the words of a turn away for good; that it was there stays, and what quotes it is named
+    Redact(Redact),
+    /// Take a project, a session or a turn out of the ledger for good
+    Erase(Erase),
+    /// Pin a turn, or take the pin off: a mark that apps may read
+    Pin(Pin),
     /// Import sessions that Codex, pi, Claude Code and OpenClaw wrote: files, or folders of them
     Import(Import),
     /// List the projects
     Projects,
     /// List the sessions
     Sessions(Sessions),
+    /// Rename, close, reopen or move a session
+    #[command(subcommand)]
+    Session(Session),
+    /// Make a session that shares the beginning of another; nothing is copied
+    Fork(Fork),
+    /// Rename a project, give it one more name, or merge it into another
+    #[command(subcommand)]
+    Project(Project),
     /// Show a turn, or every turn of a session
     Show(Show),
     /// Find turns by their words, newest first
@@ -75,6 +95,8 @@ pub(crate) enum Command {
     Inbox(Inbox),
     /// Check the whole ledger and print the head of every session
     Verify(Verify),
+    /// Copy the ledger into a new file while it is in use
+    Backup(Backup),
     /// Look for trouble: with the ledger, and records of hooks that failed
     Doctor,
     /// Answer a hook of an agent program; never fails and never stops the agent
@@ -299,6 +321,13 @@ pub(crate) struct Verify {
     /// Compare with the heads in this file: an earlier output of `sayso verify --json`
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    /// The new file; one that is there is never overwritten
+    #[arg(value_name = "FILE")]
+    pub(crate) to: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -56,6 +56,8 @@ pub struct Turn {
     pub said_at: Option<SaidAt>,
     /// The turn it answers, where the app says so.
     pub reply_to: Option<EntryId>,
+    /// The turn of the same session and speaker that it supersedes.
+    pub supersedes: Option<EntryId>,
     /// How many sequences were repaired to U+FFFD on the way in.
     pub repairs: u32,
     /// The parts, in order. A turn that holds a quote has its note as its text.
@@ -77,6 +79,13 @@ impl Turn {
         let spoken = self.parts.iter().filter(|p| wanted(p));
         let texts: Vec<&str> = spoken.filter_map(Part::spoken).collect();
         texts.join("\n")
+    }
+
+    /// Whether a text of it was taken away: of a part, or of the quote it holds (a quote is never empty otherwise).
+    #[must_use]
+    pub fn is_redacted(&self) -> bool {
+        let quote = self.quote.as_ref().is_some_and(|q| q.text.is_empty());
+        quote || self.parts.iter().any(|p| p.kept == Kept::Redacted)
     }
 
     /// Who says this part: its own speaker, else the turn's.
@@ -142,6 +151,18 @@ impl PartBody {
             Self::ToolCall(call) => &call.arguments,
             Self::ToolResult(result) => &result.text,
             Self::Attachment(attachment) => &attachment.name,
+        }
+    }
+}
+
+impl PartBody {
+    /// The one text of the part, to be taken away.
+    pub fn text_mut(&mut self) -> &mut String {
+        match self {
+            Self::Text(text) | Self::Reasoning(_, text) => text,
+            Self::ToolCall(call) => &mut call.arguments,
+            Self::ToolResult(result) => &mut result.text,
+            Self::Attachment(attachment) => &mut attachment.name,
         }
     }
 }
@@ -229,11 +250,33 @@ pub struct Mark {
     pub of: Option<EntryId>,
     /// By which way, such as the name of a hook; may be empty.
     pub route: String,
+    /// The title that the session has from here on, where it was renamed.
+    pub title: Option<String>,
+    /// The project that the session belongs to from here on, where it was moved.
+    pub project: Option<ProjectId>,
+}
+
+impl Mark {
+    /// A mark without a title and without a project.
+    pub fn new(kind: MarkKind, of: Option<EntryId>, route: impl Into<String>) -> Self {
+        Self { kind, of, route: route.into(), title: None, project: None }
+    }
+
+    /// Whether the session is closed from here on; `None` where the mark says nothing about that.
+    #[must_use]
+    pub const fn closes(&self) -> Option<bool> {
+        match self.kind {
+            MarkKind::Closed => Some(true),
+            MarkKind::Reopened => Some(false),
+            _ => None,
+        }
+    }
 }
 
 kinds! {
     /// The states that are marked.
-    MarkKind, "mark", "offered, in_context, closed, reopened, rolled_back, abandoned, restored, derived" {
+    MarkKind, "mark", "offered, in_context, closed, reopened, rolled_back, abandoned, restored, derived, renamed, moved, \
+     redacted, quote_redacted, pinned, unpinned, erased" {
         /// A forwarded turn was handed to a running agent.
         Offered = "offered",
         /// The agent's transcript shows the marker of a forwarded turn.
@@ -250,11 +293,25 @@ kinds! {
         Restored = "restored",
         /// The session comes from another one, which the route names; the entry is the last that was copied from there.
         Derived = "derived",
+        /// The session has another title.
+        Renamed = "renamed",
+        /// The session belongs to another project.
+        Moved = "moved",
+        /// The texts of an entry were taken away.
+        Redacted = "redacted",
+        /// The text of the quote that a turn holds was taken away.
+        QuoteRedacted = "quote_redacted",
+        /// An entry is kept at hand.
+        Pinned = "pinned",
+        /// It no longer is.
+        Unpinned = "unpinned",
+        /// An entry was erased. Without an entry it stands in the place of the one that was.
+        Erased = "erased",
     }
 }
 
 impl MarkKind {
-    /// Whether it says how far a forwarded turn got.
+    /// Whether it says how far a forwarded turn got on its way to an agent.
     #[must_use]
     pub const fn is_delivery(self) -> bool {
         matches!(self, Self::Offered | Self::InContext)
@@ -264,5 +321,29 @@ impl MarkKind {
     #[must_use]
     pub const fn is_standing(self) -> bool {
         matches!(self, Self::RolledBack | Self::Abandoned | Self::Restored)
+    }
+
+    /// Whether it says that an entry is kept at hand, or no longer.
+    #[must_use]
+    pub const fn is_pin(self) -> bool {
+        matches!(self, Self::Pinned | Self::Unpinned)
+    }
+
+    /// Whether it belongs to the session, never to an entry.
+    #[must_use]
+    pub const fn is_of_session(self) -> bool {
+        matches!(self, Self::Closed | Self::Reopened | Self::Renamed | Self::Moved)
+    }
+
+    /// Whether it belongs to an entry, always.
+    #[must_use]
+    pub const fn is_of_entry(self) -> bool {
+        !self.is_of_session() && !matches!(self, Self::Derived)
+    }
+
+    /// Whether a command of its own writes it, together with what it says.
+    #[must_use]
+    pub const fn has_command(self) -> bool {
+        matches!(self, Self::Renamed | Self::Moved | Self::Redacted | Self::QuoteRedacted | Self::Erased)
     }
 }

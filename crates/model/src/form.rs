@@ -44,13 +44,13 @@ impl Seed {
 
 impl EntryBody {
     /// Every text that enters the chain as a commitment, in this order: of a turn its parts, then the text and the titles
-    /// (project, session; those that are there) of its quote; of a compaction its summary; of a mark none.
+    /// (project, session; those that are there) of its quote; of a compaction its summary; of a mark its title.
     #[must_use]
     pub fn texts(&self) -> Vec<&str> {
         match self {
             Self::Turn(turn) => turn.texts(),
             Self::Compaction(compaction) => vec![&compaction.summary],
-            Self::Mark(_) => Vec::new(),
+            Self::Mark(mark) => mark.title.iter().map(String::as_str).collect(),
         }
     }
 }
@@ -117,7 +117,7 @@ pub fn entry(form: Form, link: &Link, body: &EntryBody, commitments: &[Digest], 
     match body {
         EntryBody::Turn(turn) => write_turn(head, turn, &mut next, names),
         EntryBody::Compaction(compaction) => write_compaction(head, compaction, next(), names),
-        EntryBody::Mark(mark) => write_mark(head, mark),
+        EntryBody::Mark(mark) => write_mark(head, mark, &mut next),
     }
 }
 
@@ -132,6 +132,7 @@ fn write_turn(form: Form, turn: &Turn, next: &mut dyn FnMut() -> Digest, names: 
     let form = said(form, turn.said_at)
         .option(10, turn.reply_to, |f, tag, id| f.field(tag, &id.to_bytes()))
         .number(11, turn.repairs)
+        .option(13, turn.supersedes, |f, tag, id| f.field(tag, &id.to_bytes()))
         .number(12, turn.parts.len() as i64);
     let form = turn.parts.iter().fold(form, |f, part| write_part(f, part, next(), names));
     match &turn.quote {
@@ -194,11 +195,13 @@ fn write_compaction(form: Form, compaction: &Compaction, summary: Digest, names:
     said(form, compaction.said_at).number(60, compaction.through).field(61, &summary.0)
 }
 
-fn write_mark(form: Form, mark: &Mark) -> Form {
+fn write_mark(form: Form, mark: &Mark, next: &mut dyn FnMut() -> Digest) -> Form {
     form.field(6, b"mark")
         .field(70, mark.kind.as_str().as_bytes())
         .option(71, mark.of, |f, tag, id| f.field(tag, &id.to_bytes()))
         .field(72, mark.route.as_bytes())
+        .option(73, mark.title.as_ref(), |f, tag, _| f.field(tag, &next().0))
+        .option(74, mark.project, |f, tag, id| f.field(tag, &id.to_bytes()))
 }
 
 fn speaker(form: Form, tag: u8, speaker: &Speaker, names: Names<'_>) -> Form {
@@ -232,6 +235,8 @@ pub struct Genesis<'a> {
     pub title: Digest,
     /// When it was made.
     pub created_at: UtcMs,
+    /// Where it was forked off: the session, the place and the hash of the entry there.
+    pub fork: Option<(SessionId, u64, Digest)>,
 }
 
 /// The hash of a session's beginning (domain `sayso.session.v1`).
@@ -245,6 +250,9 @@ pub fn genesis(session: &Genesis<'_>) -> Digest {
         .option(5, session.channel, |f, tag, c| f.field(tag, c.as_bytes()))
         .field(6, &session.title.0)
         .number(7, session.created_at.0)
+        .option(8, session.fork, |f, tag, (parent, seq, hash)| {
+            f.field(tag, &parent.to_bytes()).number(9, seq).field(10, &hash.0)
+        })
         .hash()
 }
 
@@ -260,8 +268,13 @@ pub fn speaker_row(id: SpeakerId, kind: SpeakerKind, name: Digest) -> Digest {
 
 /// The digest of a project's row (domain `sayso.project.v1`), over the commitment to the name.
 #[must_use]
-pub fn project_row(id: ProjectId, name: Digest, created_at: UtcMs) -> Digest {
-    Form::new("sayso.project.v1").field(1, &id.to_bytes()).field(2, &name.0).number(3, created_at.0).hash()
+pub fn project_row(id: ProjectId, name: Digest, created_at: UtcMs, merged_into: Option<ProjectId>) -> Digest {
+    Form::new("sayso.project.v1")
+        .field(1, &id.to_bytes())
+        .field(2, &name.0)
+        .number(3, created_at.0)
+        .option(4, merged_into, |f, tag, id| f.field(tag, &id.to_bytes()))
+        .hash()
 }
 
 /// Which text a quote was taken from, without telling it: BLAKE3 over the commitments of the source's parts and quote

@@ -10,6 +10,8 @@ use crate::said::UtcMs;
 pub struct SessionRow {
     /// The hash of its beginning, see [`crate::form::genesis`].
     pub genesis: Digest,
+    /// The session that it was forked off, and the place there.
+    pub fork: Option<(SessionId, u64)>,
     /// The project it is in now.
     pub project: ProjectId,
     /// The commitment to its title as it is now.
@@ -38,6 +40,7 @@ pub fn session(row: &SessionRow) -> Digest {
         .number(6, row.last_seq)
         .field(7, &row.head.0)
         .option(8, row.last_at, |f, tag, at| f.number(tag, at.0))
+        .option(9, row.fork, |f, tag, (parent, seq)| f.field(tag, &parent.to_bytes()).number(10, seq))
         .hash()
 }
 
@@ -107,4 +110,12 @@ pub fn output(row: &OutputRow<'_>) -> Digest {
             f.field(8, kind.as_bytes()).field(9, &hash.0).number(10, *bytes)
         })
         .hash()
+}
+
+/// What stands for something that was forgotten, so that it is known again when it comes back: BLAKE3, keyed with a secret
+/// of the ledger, over the words that name it (domain `sayso.forgotten.v1`).
+#[must_use]
+pub fn forgotten(secret: &[u8; 32], words: &[&[u8]]) -> Digest {
+    let form = Form::recorded("sayso.forgotten.v1").list(1, words, |f, word| f.field(2, word));
+    Digest(*blake3::keyed_hash(secret, form.bytes()).as_bytes())
 }

@@ -106,6 +106,10 @@ pub fn take(source: &Source<'_>, request: TakeRequest) -> Result<Quote, QuoteRef
     let note = !own_words(source.turn).text.is_empty();
     match (&source.turn.quote, request.what) {
         (None, Some(What::Quote)) => Err(QuoteRefusal::NoQuote),
+        (_, what) if what != Some(What::Quote) && !note && source.turn.is_redacted() => {
+            Err(QuoteRefusal::Redacted)
+        }
+        (Some(inner), Some(What::Quote)) if inner.text.is_empty() => Err(QuoteRefusal::Redacted),
         (Some(inner), Some(What::Quote)) => travel(source, inner, request),
         (Some(inner), None) if !note => travel(source, inner, request),
         (Some(_), _) if !note => Err(QuoteRefusal::NoNote),

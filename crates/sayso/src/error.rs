@@ -20,6 +20,14 @@ pub enum Error {
         /// Names near to it; empty when there are none.
         near: Vec<String>,
     },
+    /// It was erased on purpose.
+    #[error(
+        "{given} was erased from this ledger and cannot be brought back: quotes of it may still stand elsewhere"
+    )]
+    Erased {
+        /// The address.
+        given: Address,
+    },
     /// Several things have this name or this end of an id.
     #[error("{given:?} names several {what}s: {}; use {}an address", candidates.join(", "), if *what == "session" { "PROJECT/SESSION or " } else { "" })]
     Ambiguous {

@@ -10,8 +10,8 @@ use sayso_model::{
 };
 use sayso_sqlite::{Create, Durability, SqliteStore};
 use sayso_store::{
-    Alias, AppendTurn, Batch, Blob, Command, Done, Fate, NewPart, Placed, Progress, Project, Scope, Session,
-    Store, StoreError,
+    Alias, AppendTurn, Batch, Blob, Command, Done, Fate, NewPart, Placed, Progress, Project, Refusal, Scope,
+    Session, Store, StoreError,
 };
 
 use crate::error::Error;
@@ -225,8 +225,24 @@ impl Ledger {
     /// [`Error::Store`] with the refusal: the session is closed, the key was used for other content, the answered turn
     /// is not there; storage errors.
     pub fn append(&self, session: &Session, turn: NewTurn) -> Result<Placed, Error> {
-        let scope = Scope::Projects(vec![session.project]);
-        let (_, done) = self.transact(&scope, |plan| plan.append(session.id, turn.clone()))?;
+        let written = self.append_in(session.project, session.id, &turn);
+        match written {
+            // It was moved since the caller read it.
+            Err(error) if matches!(error.refusal(), Some(Refusal::UnknownSession(_))) => {
+                match self.store.session(&Scope::All, session.id)? {
+                    Some(now) if now.project != session.project => {
+                        self.append_in(now.project, session.id, &turn)
+                    }
+                    _ => Err(error),
+                }
+            }
+            written => written,
+        }
+    }
+
+    fn append_in(&self, project: ProjectId, session: SessionId, turn: &NewTurn) -> Result<Placed, Error> {
+        let scope = Scope::Projects(vec![project]);
+        let (_, done) = self.transact(&scope, |plan| plan.append(session, turn.clone()))?;
         first(&done).map(|(_, placed)| placed)
     }
 

@@ -20,17 +20,23 @@
 
 mod compact;
 mod context;
+mod edit;
+mod erase;
 mod error;
+mod fork;
 mod forward;
 mod host;
 mod ledger;
+mod life;
 mod near;
 mod origin;
 mod plan;
 mod reader;
+mod redact;
 mod resolve;
 
 pub use compact::{CompactRequest, Compacted};
+pub use erase::Erased;
 pub use error::Error;
 pub use forward::{Destination, ForwardRequest, Selection};
 pub use host::{Host, SystemHost};
@@ -38,11 +44,12 @@ pub use ledger::{Ledger, NewTurn, Options, SpeakerRef};
 pub use origin::OriginReport;
 pub use plan::Plan;
 pub use reader::{HeadKept, Reader};
+pub use redact::{Quotes, Redacted};
 pub use resolve::Named;
 
 pub use sayso_model as model;
 pub use sayso_model::{Address, Entry, SpeakerKind, Titles, What};
 pub use sayso_sqlite::Durability;
 pub use sayso_store as store;
-pub use sayso_store::{Fate, Hit, Placed, Refusal, Scope, Search, StoreError};
+pub use sayso_store::{Erasing, Fate, Forks, Hit, Placed, Refusal, Scope, Search, StoreError, Target};
 pub use sayso_view as view;

@@ -1,6 +1,6 @@
 //! Where a quote comes from, as far as the scope allows.
 
-use sayso_model::{Address, Entry, Kept, OriginState, Quote, TurnId};
+use sayso_model::{Address, Entry, OriginState, Quote, TurnId};
 
 use crate::error::Error;
 use crate::reader::Reader;
@@ -31,7 +31,7 @@ impl Reader {
         let quote = holder.turn().and_then(|t| t.quote.clone()).ok_or(Error::NoQuote { given })?;
         let source = self.source(&quote)?;
         Ok(OriginReport {
-            state: state(&quote, source.as_ref()),
+            state: self.state(&quote, source.as_ref())?,
             now: source
                 .as_ref()
                 .map(|e| Address::Turn(self.ledger.id(), e.project, e.session, e.id, quote.span)),
@@ -46,7 +46,7 @@ impl Reader {
     ///
     /// Storage errors.
     pub fn origin_state(&self, quote: &Quote) -> Result<OriginState, Error> {
-        Ok(state(quote, self.source(quote)?.as_ref()))
+        self.state(quote, self.source(quote)?.as_ref())
     }
 
     fn source(&self, quote: &Quote) -> Result<Option<Entry>, Error> {
@@ -56,22 +56,28 @@ impl Reader {
         }
     }
 
+    fn state(&self, quote: &Quote, source: Option<&Entry>) -> Result<OriginState, Error> {
+        if self.was_erased(&quote.origin.address)? {
+            return Ok(OriginState::Deleted);
+        }
+        let Some(entry) = source else { return Ok(OriginState::Unavailable) };
+        let redacted = entry.turn().is_some_and(sayso_model::Turn::is_redacted);
+        let changed = redacted || self.superseded_by(entry.id)?.is_some();
+        Ok(match quote.origin.address {
+            _ if changed => OriginState::Changed,
+            Address::Turn(_, project, session, ..)
+                if (project, session) != (entry.project, entry.session) =>
+            {
+                OriginState::Moved
+            }
+            _ => OriginState::Same,
+        })
+    }
+
     fn around(&self, source: Option<&Entry>) -> Result<Vec<Entry>, Error> {
         match source {
             Some(entry) => self.entries(entry.session, entry.seq.saturating_sub(3), 5),
             None => Ok(Vec::new()),
         }
-    }
-}
-
-fn state(quote: &Quote, source: Option<&Entry>) -> OriginState {
-    let Some(entry) = source else { return OriginState::Unavailable };
-    let redacted = entry.turn().is_some_and(|t| t.parts.iter().any(|p| p.kept == Kept::Redacted));
-    match quote.origin.address {
-        _ if redacted => OriginState::Changed,
-        Address::Turn(_, project, session, ..) if (project, session) != (entry.project, entry.session) => {
-            OriginState::Moved
-        }
-        _ => OriginState::Same,
     }
 }

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use sayso_model::{EntryId, OutputId, PartBody, ProjectId, SessionId, SessionKind, SpeakerId};
 use sayso_store::{
-    Alias, AppendTurn, Command, CreateProject, CreateSession, CreateSpeaker, Done, Lookup, NewPart, Refusal,
-    Scope,
+    Alias, AppendTurn, Command, CreateProject, CreateSession, CreateSpeaker, Done, Edit, Lookup, NewPart,
+    Refusal, Scope,
 };
 
 use crate::error::Error;
@@ -162,10 +162,29 @@ impl Plan<'_> {
     ///
     /// Storage errors.
     pub fn append(&mut self, session: SessionId, turn: NewTurn) -> Result<EntryId, Error> {
+        let turn = self.turn(session, turn)?;
+        let id = turn.id;
+        self.push(Command::AppendTurn(turn));
+        Ok(id)
+    }
+
+    /// Appends a turn that supersedes another one of the session.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    pub fn edit(&mut self, of: EntryId, session: SessionId, turn: NewTurn) -> Result<EntryId, Error> {
+        let turn = self.turn(session, turn)?;
+        let id = turn.id;
+        self.push(Command::Edit(Edit { of, turn }));
+        Ok(id)
+    }
+
+    fn turn(&mut self, session: SessionId, turn: NewTurn) -> Result<AppendTurn, Error> {
         let id = self.entry_id();
         let speaker = self.speaker(&turn.speaker)?;
         let parts = turn.parts.into_iter().map(|part| self.part(part)).collect::<Result<_, _>>()?;
-        self.push(Command::AppendTurn(AppendTurn {
+        Ok(AppendTurn {
             id,
             session,
             speaker,
@@ -175,8 +194,7 @@ impl Plan<'_> {
             parts,
             key: turn.key,
             expected_head: None,
-        }));
-        Ok(id)
+        })
     }
 
     fn part(&mut self, (by, body): (Option<SpeakerRef>, PartBody)) -> Result<NewPart, Error> {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::path::Path;
 
 use sayso_model::{
     Compaction, Digest, Entry, EntryId, Mark, OutputId, ProjectId, SessionId, Speaker, SpeakerId,
@@ -208,6 +209,15 @@ impl Reader {
     /// Storage errors, among them that the bytes are not what was written; an error of `to` as a storage error.
     pub fn read_output(&self, id: OutputId, stream: StreamKind, to: &mut dyn Write) -> Result<bool, Error> {
         Ok(self.ledger.store.read_output(&self.scope, id, stream, to)?)
+    }
+
+    /// Copies the ledger into a new file while it is in use: one state of it, with nothing half written. Needs scope all.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors: the file is there already, or cannot be made; a narrower scope.
+    pub fn backup(&self, to: &Path) -> Result<(), Error> {
+        Ok(self.ledger.store.backup(&self.scope, to)?)
     }
 
     /// Looks at everything and compares with heads that were kept elsewhere, by session; needs scope all.

@@ -31,7 +31,10 @@ impl Reader {
     pub fn find_project(&self, given: &str) -> Result<Project, Error> {
         if let Some(address) = self.address(given)? {
             let Address::Project(_, id) = address else { return Err(wrong_kind("project", address)) };
-            return self.project(id)?.ok_or_else(|| unknown("project", given, Vec::new()));
+            return match self.project(id)? {
+                Some(project) => Ok(project),
+                None => Err(self.gone("project", address)?),
+            };
         }
         for lookup in lookups(given) {
             let found = self.ledger.store.find_projects(&self.scope, &lookup)?;
@@ -53,7 +56,10 @@ impl Reader {
     pub fn find_session(&self, given: &str) -> Result<Session, Error> {
         if let Some(address) = self.address(given)? {
             let Address::Session(_, _, id) = address else { return Err(wrong_kind("session", address)) };
-            return self.session(id)?.ok_or_else(|| unknown("session", given, Vec::new()));
+            return match self.session(id)? {
+                Some(session) => Ok(session),
+                None => Err(self.gone("session", address)?),
+            };
         }
         let by_name = Lookup::Name(given.to_owned());
         let address = |s: &Session| self.ledger.session_address(s);
@@ -71,6 +77,14 @@ impl Reader {
             }
         }
         Err(unknown("session", given, near::names(given, self.session_names()?)))
+    }
+
+    /// Why an address leads nowhere.
+    fn gone(&self, what: &'static str, given: Address) -> Result<Error, Error> {
+        Ok(match self.was_erased(&given)? {
+            true => Error::Erased { given },
+            false => unknown(what, &given.to_string(), Vec::new()),
+        })
     }
 
     /// `PROJECT/SESSION`, at whichever slash both halves are known: names may hold slashes themselves.
@@ -110,7 +124,11 @@ impl Reader {
     pub fn find_turn(&self, given: &str) -> Result<Named, Error> {
         if let Some(address) = self.address(given)? {
             let Address::Turn(_, _, _, id, span) = address else { return Err(wrong_kind("turn", address)) };
-            return self.placed(id, given).map(|placed| Named { placed, span, given: Some(address) });
+            return match self.placed(id, given) {
+                Ok(placed) => Ok(Named { placed, span, given: Some(address) }),
+                Err(Error::Unknown { .. }) => Err(self.gone("turn", address)?),
+                Err(error) => Err(error),
+            };
         }
         let placed = match suffix(given) {
             Some(Lookup::Suffix(end)) if given.chars().count() < 26 => {

@@ -6,6 +6,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row};
 use sayso_model::canon::commit;
 use sayso_model::{Digest, SaidAt, Salt};
+use sayso_store::ForkPoint;
 
 use crate::fault::Fault;
 
@@ -137,6 +138,12 @@ impl<'r> Cells<'r> {
         }
     }
 
+    /// Two columns: the session and the place where another one was forked off.
+    pub(crate) fn fork(&mut self) -> Result<Option<ForkPoint>, Fault> {
+        let (session, seq) = (self.parse_opt()?, self.number_opt()?);
+        Ok(session.zip(seq).map(|(session, seq)| ForkPoint { session, seq }))
+    }
+
     /// Three columns: salt, commitment, text.
     pub(crate) fn sealed(&mut self) -> Result<Sealed, Fault> {
         let salt = self.salt_opt()?;
@@ -166,14 +173,21 @@ pub(crate) struct Sealed {
 pub(crate) struct Broken;
 
 impl Sealed {
-    /// The text. Nothing is redacted yet, so one that is gone was taken out by hand.
-    pub(crate) fn open(self) -> Result<Option<String>, Broken> {
+    /// The text; `None` where it is gone with its salt. Whether it was redacted, its reader has to know: else it was taken
+    /// out by hand.
+    pub(crate) fn open_kept(self) -> Result<Option<String>, Broken> {
         match (self.text, self.salt) {
             (Some(text), Some(salt)) if commit(&salt, &text) == self.commitment => {
                 String::from_utf8(text).map(Some).map_err(|_| Broken)
             }
+            (None, None) => Ok(None),
             _ => Err(Broken),
         }
+    }
+
+    /// A text that is never redacted.
+    pub(crate) fn open(self) -> Result<String, Broken> {
+        self.open_kept()?.ok_or(Broken)
     }
 }
 

@@ -130,6 +130,7 @@ fn together(writer: &mut Writer, ledger: LedgerId, batches: &[&Batch]) -> Vec<Ou
 
 fn alone(writer: &mut Writer, ledger: LedgerId, batch: &Batch) -> Outcome {
     let tx = Tx::write(&writer.conn)?;
+    writer.memory.renew(&writer.conn)?;
     let (done, learned) = write::batch(&writer.conn, ledger, &writer.memory, batch)?;
     tx.commit()?;
     writer.memory.learn(learned);
@@ -139,11 +140,13 @@ fn alone(writer: &mut Writer, ledger: LedgerId, batch: &Batch) -> Outcome {
 fn several(writer: &mut Writer, ledger: LedgerId, batches: &[&Batch]) -> Result<Vec<Outcome>, Fault> {
     let conn = &writer.conn;
     let tx = Tx::write(conn)?;
+    writer.memory.renew(conn)?;
+    let (nothing, mut memory) = (Memory::default(), &writer.memory);
     let mut outcomes = Vec::with_capacity(batches.len());
     let mut learned = Vec::new();
     for batch in batches {
         run(conn, "SAVEPOINT batch", [])?;
-        let outcome = write::batch(conn, ledger, &writer.memory, batch);
+        let outcome = write::batch(conn, ledger, memory, batch);
         if outcome.is_err() {
             // A full disk or a failing one rolls everything back at once.
             if conn.is_autocommit() {
@@ -152,8 +155,11 @@ fn several(writer: &mut Writer, ledger: LedgerId, batches: &[&Batch]) -> Result<
             run(conn, "ROLLBACK TO batch", [])?;
         }
         run(conn, "RELEASE batch", [])?;
-        outcomes.push(outcome.map(|(done, memory)| {
-            learned.push(memory);
+        outcomes.push(outcome.map(|(done, other)| {
+            if other.recounted {
+                memory = &nothing;
+            }
+            learned.push(other);
             done
         }));
     }

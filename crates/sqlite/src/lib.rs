@@ -4,9 +4,11 @@
 //! commits, readers have a few of their own, and every read sees one state of the ledger. The tables live in `sayso-schema`; the statements that read
 //! and write them live here, beside the code that runs them.
 
+mod backup;
 mod blob;
 mod busy;
 mod cells;
+mod erase;
 mod fault;
 pub mod foreign;
 mod group;

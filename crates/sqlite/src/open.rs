@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, FileControl, OpenFlags};
+use rusqlite::{Connection, ErrorCode, FileControl, OpenFlags};
 use sayso_model::LedgerId;
 use sayso_schema::{SQLITE, SQLITE_APPLICATION_ID};
 use sayso_store::StoreError;
@@ -53,6 +54,21 @@ pub(crate) fn connect(path: &Path, options: &Options, role: Role) -> Result<Conn
         Role::Reader => conn.pragma_update(None, "query_only", true)?,
     }
     Ok(conn)
+}
+
+/// How long a reader in the middle of something is waited for before the log is left as it is.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Moves everything of the log into the ledger's file and empties it; whether nobody held it up.
+pub(crate) fn empty_log(path: &Path, options: &Options) -> Result<bool, Fault> {
+    let options = Options { wait: options.wait.min(PATIENCE), ..options.clone() };
+    let conn = connect(path, &options, Role::Writer)?;
+    let busy = one(&conn, ("the log", "PRAGMA wal_checkpoint(TRUNCATE)"), [], |c| c.flag());
+    match busy {
+        Ok(busy) => Ok(busy == Some(false)),
+        Err(Fault::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(false),
+        Err(other) => Err(other),
+    }
 }
 
 fn configure(conn: &mut Connection, options: &Options) -> Result<(), Fault> {
@@ -127,7 +143,7 @@ fn migrate(conn: &Connection, options: &Options) -> Result<(), Fault> {
     }
     if found == 0 {
         conn.pragma_update(None, "application_id", SQLITE_APPLICATION_ID)?;
-        let sql = "INSERT INTO meta (one, ledger, created_at) VALUES (1, ?1, ?2)";
+        let sql = "INSERT INTO meta (one, ledger, created_at, secret) VALUES (1, ?1, ?2, randomblob(32))";
         run(conn, sql, (options.ledger.to_string(), options.created_at.0))?;
     }
     tx.commit()
@@ -154,7 +170,7 @@ fn already_there(error: io::Error) -> io::Result<()> {
 }
 
 /// Makes the file, and its folder where there is none, for the owner alone.
-fn make_private(path: &Path) -> io::Result<()> {
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     let mut folder = std::fs::DirBuilder::new();
     folder.recursive(true);
     let mut file = std::fs::OpenOptions::new();

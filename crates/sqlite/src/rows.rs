@@ -18,6 +18,8 @@ pub(crate) struct SessionRecord {
     pub(crate) title: Sealed,
     pub(crate) first_project: ProjectId,
     pub(crate) first_title: Digest,
+    /// The hash of the entry where it was forked off.
+    pub(crate) fork_hash: Option<Digest>,
     pub(crate) genesis: Digest,
     pub(crate) digest: Digest,
 }
@@ -26,7 +28,7 @@ pub(crate) struct SessionRecord {
 macro_rules! session_columns {
     () => {
         "s.id, s.project, s.kind, s.channel, s.title_salt, s.title_commitment, s.title, s.created_at, \
-         s.first_project, s.first_title, s.genesis, s.closed, s.turns, s.last_seq, s.head, s.last_at, s.digest"
+         s.first_project, s.first_title, s.parent, s.fork_seq, s.fork_hash, s.genesis, s.closed, s.turns, s.last_seq, s.head, s.last_at, s.digest"
     };
 }
 pub(crate) use session_columns;
@@ -35,10 +37,13 @@ impl SessionRecord {
     pub(crate) fn read(c: &mut Cells<'_>) -> Result<Self, Fault> {
         let (id, project, kind, channel) = (c.parse()?, c.parse()?, c.parse()?, c.text_opt()?);
         let (title, created_at) = (c.sealed()?, UtcMs(c.int()?));
-        let (first_project, first_title, genesis) = (c.parse()?, c.digest()?, c.digest()?);
+        let (first_project, first_title) = (c.parse()?, c.digest()?);
+        let fork = c.fork()?;
+        let (fork_hash, genesis) = (c.digest_opt()?, c.digest()?);
         let session = Session {
             id,
             project,
+            fork,
             kind,
             channel,
             title: String::new(),
@@ -49,13 +54,14 @@ impl SessionRecord {
             head: c.digest()?,
             last_at: c.int_opt()?.map(UtcMs),
         };
-        Ok(Self { session, title, first_project, first_title, genesis, digest: c.digest()? })
+        Ok(Self { session, title, first_project, first_title, fork_hash, genesis, digest: c.digest()? })
     }
 
     pub(crate) fn row_digest(&self) -> Digest {
         let s = &self.session;
         row::session(&SessionRow {
             genesis: self.genesis,
+            fork: s.fork.map(|f| (f.session, f.seq)),
             project: s.project,
             title: self.title.commitment,
             closed: s.closed,
@@ -75,6 +81,7 @@ impl SessionRecord {
             channel: self.session.channel.as_deref(),
             title: self.first_title,
             created_at: self.session.created_at,
+            fork: self.session.fork.zip(self.fork_hash).map(|(f, hash)| (f.session, f.seq, hash)),
         })
     }
 
@@ -87,13 +94,13 @@ impl SessionRecord {
         let title = self.title.clone().open();
         let title = title
             .map_err(|_| Fault::Damaged(format!("the title of session {id} is not what was written")))?;
-        self.session.title = title.unwrap_or_default();
+        self.session.title = title;
         Ok(self)
     }
 }
 
 pub(crate) const SESSION: (&str, &str) =
-    ("session", concat!("SELECT ", session_columns!(), " FROM session s WHERE s.id = ?1"));
+    ("session", concat!("SELECT ", session_columns!(), " FROM session s WHERE s.id = ?1 AND s.erasing = 0"));
 
 /// A session's row, checked.
 pub(crate) fn session(conn: &Connection, id: SessionId) -> Result<Option<SessionRecord>, Fault> {
@@ -105,22 +112,24 @@ pub(crate) fn session(conn: &Connection, id: SessionId) -> Result<Option<Session
 pub(crate) struct ProjectRecord {
     pub(crate) project: Project,
     pub(crate) name: Sealed,
+    pub(crate) merged_into: Option<ProjectId>,
     pub(crate) digest: Digest,
 }
 
 /// The columns of a project's row, for a `SELECT` that calls the table `p`.
 macro_rules! project_columns {
     () => {
-        "p.id, p.name_salt, p.name_commitment, p.name, p.created_at, p.digest, \
-         (SELECT coalesce(sum(s.turns), 0) FROM session s WHERE s.project = p.id), \
-         (SELECT max(s.last_at) FROM session s WHERE s.project = p.id)"
+        "p.id, p.name_salt, p.name_commitment, p.name, p.created_at, p.merged_into, p.digest, \
+         (SELECT coalesce(sum(s.turns), 0) FROM session s WHERE s.project = p.id AND s.erasing = 0), \
+         (SELECT max(s.last_at) FROM session s WHERE s.project = p.id AND s.erasing = 0)"
     };
 }
 pub(crate) use project_columns;
 
 impl ProjectRecord {
     pub(crate) fn read(c: &mut Cells<'_>) -> Result<Self, Fault> {
-        let (id, name, created_at, digest) = (c.parse()?, c.sealed()?, UtcMs(c.int()?), c.digest()?);
+        let (id, name, created_at) = (c.parse()?, c.sealed()?, UtcMs(c.int()?));
+        let (merged_into, digest) = (c.parse_opt()?, c.digest()?);
         let project = Project {
             id,
             name: String::new(),
@@ -128,11 +137,11 @@ impl ProjectRecord {
             turns: c.number()?,
             last_at: c.int_opt()?.map(UtcMs),
         };
-        Ok(Self { project, name, digest })
+        Ok(Self { project, name, merged_into, digest })
     }
 
     pub(crate) fn row_digest(&self) -> Digest {
-        form::project_row(self.project.id, self.name.commitment, self.project.created_at)
+        form::project_row(self.project.id, self.name.commitment, self.project.created_at, self.merged_into)
     }
 
     /// Checks the row and puts the name in its place.
@@ -144,10 +153,30 @@ impl ProjectRecord {
         let name = self.name.open();
         let name =
             name.map_err(|_| Fault::Damaged(format!("the name of project {id} is not what was written")))?;
-        self.project.name = name.unwrap_or_default();
+        self.project.name = name;
         Ok(self.project)
     }
 }
+
+pub(crate) const MERGED: (&str, &str) =
+    ("project", "SELECT merged_into FROM project WHERE id = ?1 AND erasing = 0");
+
+/// The project that an id leads to: its own, or the one that it was merged into; `None` for an id that was never one.
+pub(crate) fn resolve(conn: &Connection, id: ProjectId) -> Result<Option<ProjectId>, Fault> {
+    let mut found = id;
+    // A damaged row could lead in a circle.
+    for _ in 0..MERGES {
+        match one(conn, MERGED, [found.to_string()], |c| c.parse_opt::<ProjectId>())? {
+            Some(Some(into)) => found = into,
+            Some(None) => return Ok(Some(found)),
+            None => return Ok(None),
+        }
+    }
+    Err(Fault::Damaged(format!("project {id} was merged in a circle")))
+}
+
+/// Merges that are followed at most.
+const MERGES: usize = 10_000;
 
 /// A speaker's row.
 #[derive(Debug)]
@@ -171,9 +200,7 @@ impl SpeakerRecord {
         let (id, kind, commitment) = (self.id, self.kind, self.name.commitment);
         let row = self.digest == self.row_digest();
         match self.name.open() {
-            Ok(name) if row => {
-                Ok(Voice { speaker: Speaker { id, kind, name: name.unwrap_or_default() }, commitment })
-            }
+            Ok(name) if row => Ok(Voice { speaker: Speaker { id, kind, name }, commitment }),
             _ => Err(Fault::Damaged(format!("the row of speaker {id} is not what was written"))),
         }
     }

@@ -7,23 +7,23 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use sayso_model::{
-    Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker, SpeakerId,
-    SpeakerKind,
+    Address, Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker,
+    SpeakerId, SpeakerKind,
 };
 use sayso_store::{
-    Batch, Blob, Done, Hit, Lookup, Output, Placed, Progress, Project, Report, Scope, Search, Session, Store,
-    StoreError, StreamKind, Waiting,
+    Batch, Blob, Done, Erase, Erasing, Hit, Lookup, Output, Placed, Progress, Project, Report, Scope, Search,
+    Session, Store, StoreError, StreamKind, Waiting,
 };
 
 use crate::fault::Fault;
 use crate::group::{Group, Writer};
 use crate::open::{self, Role};
 use crate::options::Options;
-use crate::read::{find, output, turns};
+use crate::read::{find, key, output, turns};
 use crate::search::index::Bounds;
 use crate::tx::Tx;
 use crate::write::Memory;
-use crate::{blob, busy, search, verify};
+use crate::{backup, blob, busy, erase, search, verify};
 
 /// Connections for reading that are kept for the next read.
 const KEPT_READERS: usize = 4;
@@ -85,8 +85,15 @@ impl SqliteStore {
         context: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        let writer = lock(&self.writer);
-        let conn = &writer.conn;
+        self.transact(&lock(&self.writer).conn, context, work)
+    }
+
+    fn transact<T>(
+        &self,
+        conn: &Connection,
+        context: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
         let run = || {
             let tx = Tx::write(conn)?;
             let done = work(conn)?;
@@ -113,6 +120,17 @@ impl SqliteStore {
         let _: Result<(), Fault> = step();
         let patient = conn.busy_handler(Some(busy::until(self.options.wait)));
         patient.map_err(|e| Fault::from(e).at(&self.path, "searching"))
+    }
+
+    /// The same for what takes rows away that writers remember.
+    pub(crate) fn erase_with<T>(
+        &self,
+        context: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let mut writer = lock(&self.writer);
+        writer.memory = Memory::default();
+        self.transact(&writer.conn, context, work)
     }
 
     /// Runs a function in a transaction that reads one state of the ledger.
@@ -197,6 +215,18 @@ impl Store for SqliteStore {
         self.read_with("reading an entry", |conn| turns::entry(conn, scope, id))
     }
 
+    fn superseding(&self, scope: &Scope, of: EntryId) -> Result<Option<Placed>, StoreError> {
+        self.read_with("reading an edit", |conn| turns::superseding(conn, scope, of))
+    }
+
+    fn quotes_of(&self, scope: &Scope, turn: EntryId) -> Result<Vec<Placed>, StoreError> {
+        self.read_with("reading quotes of a turn", |conn| turns::quotes_of(conn, scope, turn))
+    }
+
+    fn pinned(&self, scope: &Scope, session: SessionId) -> Result<Vec<Placed>, StoreError> {
+        self.read_with("reading pins", |conn| turns::pinned(conn, scope, session))
+    }
+
     fn find_entries(&self, scope: &Scope, suffix: &str, limit: usize) -> Result<Vec<Placed>, StoreError> {
         self.read_with("finding entries", |conn| turns::find_entries(conn, scope, suffix, limit))
     }
@@ -232,7 +262,7 @@ impl Store for SqliteStore {
     }
 
     fn known(&self, scope: &Scope, session: SessionId, key: &str) -> Result<Option<Placed>, StoreError> {
-        self.read_with("reading a key", |conn| turns::known(conn, scope, session, key))
+        self.read_with("reading a key", |conn| key::known(conn, scope, session, key))
     }
 
     fn output(&self, scope: &Scope, id: OutputId) -> Result<Option<Output>, StoreError> {
@@ -265,6 +295,33 @@ impl Store for SqliteStore {
     fn index(&self, limit: usize) -> Result<Progress, StoreError> {
         let bounds = Bounds { entries: limit, bytes: STEP_BYTES };
         self.write_with("indexing", |conn| search::index::step(conn, bounds))
+    }
+
+    fn erase(&self, erase: &Erase, steps: usize) -> Result<Erasing, StoreError> {
+        erase::begin(self, self.ledger, erase)?;
+        erase::go_on(self, steps)
+    }
+
+    fn go_on_erasing(&self, scope: &Scope, steps: usize) -> Result<Erasing, StoreError> {
+        match scope {
+            Scope::All => erase::go_on(self, steps),
+            Scope::Projects(_) => Err(StoreError::NeedsWholeLedger),
+        }
+    }
+
+    fn was_erased(&self, scope: &Scope, address: &Address) -> Result<bool, StoreError> {
+        self.read_with("reading what was erased", |conn| erase::tombstone::was_erased(conn, scope, address))
+    }
+
+    fn backup(&self, scope: &Scope, to: &Path) -> Result<(), StoreError> {
+        match scope {
+            Scope::All => backup::backup(self, to),
+            Scope::Projects(_) => Err(StoreError::NeedsWholeLedger),
+        }
+    }
+
+    fn purge(&self) -> Result<bool, StoreError> {
+        open::empty_log(&self.path, &self.options).map_err(|fault| fault.at(&self.path, "emptying the log"))
     }
 
     fn verify(&self, scope: &Scope) -> Result<Report, StoreError> {

@@ -1,6 +1,5 @@
 //! The shape of a command's values: what can be refused without looking into a ledger. Every backend calls this first.
 
-use sayso_model::MarkKind;
 use sayso_model::limits::{
     ALIAS_LENGTH, FORWARD_TURNS, KEY_BYTES, NAME_LENGTH, NOTE_CHARS, TURN_BYTES, TURN_PARTS,
 };
@@ -26,12 +25,20 @@ pub fn command(command: &Command) -> Result<(), Refusal> {
             chars("a channel", c.channel.as_deref().unwrap_or_default(), NAME_LENGTH)?;
             c.alias.as_ref().map_or(Ok(()), alias)
         }
+        Command::ForkSession(c) => {
+            chars("a session's title", &c.title, NAME_LENGTH)?;
+            c.alias.as_ref().map_or(Ok(()), alias)
+        }
         Command::CreateSpeaker(c) => chars("a speaker's name", &c.name, NAME_LENGTH),
         Command::AppendTurn(c) => turn(c),
+        Command::Edit(c) => turn(&c.turn),
         Command::Forward(c) => forward(c),
         Command::Compact(c) => compact(c),
         Command::Mark(c) => mark(c),
         Command::StoreOutput(c) => output(c),
+        Command::RenameProject(c) => name("a project's name", &c.name),
+        Command::MergeProject(_) | Command::MoveSession(_) | Command::Redact(_) => Ok(()),
+        Command::RenameSession(c) => chars("a session's title", &c.title, NAME_LENGTH),
     }
 }
 
@@ -100,11 +107,14 @@ fn compact(compact: &Compact) -> Result<(), Refusal> {
 
 fn mark(mark: &MarkEntry) -> Result<(), Refusal> {
     chars("a route", &mark.route, NAME_LENGTH)?;
-    let of_entry = mark.kind.is_delivery() || mark.kind.is_standing();
-    let of_session = matches!(mark.kind, MarkKind::Closed | MarkKind::Reopened);
+    if mark.kind.has_command() {
+        return Err(Refusal::Contradiction("this mark is written by the command of its name: use that one"));
+    }
     match mark.of {
-        None if of_entry => Err(Refusal::Contradiction("this mark belongs to an entry: name it")),
-        Some(_) if of_session => {
+        None if mark.kind.is_of_entry() => {
+            Err(Refusal::Contradiction("this mark belongs to an entry: name it"))
+        }
+        Some(_) if mark.kind.is_of_session() => {
             Err(Refusal::Contradiction("this mark belongs to the session: name no entry"))
         }
         _ => Ok(()),

@@ -29,19 +29,35 @@ pub enum Command {
     AddAlias(ProjectId, Alias),
     /// Makes a session.
     CreateSession(CreateSession),
+    /// Makes a session that shares the beginning of another, up to an entry. Nothing is copied.
+    ForkSession(ForkSession),
     /// Makes a speaker.
     CreateSpeaker(CreateSpeaker),
     /// Appends a turn.
     AppendTurn(AppendTurn),
+    /// Appends a turn that supersedes an earlier one of the same session and speaker.
+    Edit(Edit),
     /// Forwards turns into a session.
     Forward(Forward),
     /// Appends a compaction.
     Compact(Compact),
-    /// Appends a mark. The same mark of the same entry again returns the first; so does closing a closed session. Of marks
-    /// that say whether a turn is part of the conversation, the last counts, and only that one is not repeated.
+    /// Appends a mark. The same mark of the same entry again returns the first; so does closing a closed session, and
+    /// pinning a pinned entry. Of marks that say whether a turn is part of the conversation, the last counts, and only that
+    /// one is not repeated.
     Mark(MarkEntry),
     /// Records an output whose bytes are already stored.
     StoreOutput(StoreOutput),
+    /// Gives a project another name.
+    RenameProject(RenameProject),
+    /// Makes one project part of another: its sessions and aliases go there, and its id leads there from now on.
+    MergeProject(MergeProject),
+    /// Gives a session another title. The title that the last renaming gave is not given again.
+    RenameSession(RenameSession),
+    /// Takes the texts of an entry away, and their salts. The entry and what was said of it stays, and a mark says so.
+    /// The same again returns the first mark.
+    Redact(Redact),
+    /// Moves a session into another project. Its aliases go along, but for those that another session has there.
+    MoveSession(MoveSession),
 }
 
 /// Another name under which a project or session is found: a path, a git root, a remote, a name that was typed, or the
@@ -92,6 +108,22 @@ pub struct CreateSession {
     pub alias: Option<Alias>,
 }
 
+/// Makes a session that shares the beginning of another. It has the kind and channel of that one, in the same project, and
+/// counts on from the entry where it was forked off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForkSession {
+    /// Its id.
+    pub id: SessionId,
+    /// The session whose beginning it shares.
+    pub parent: SessionId,
+    /// The place of the last entry that it shares.
+    pub through: u64,
+    /// Its title; may be empty.
+    pub title: String,
+    /// Its first alias.
+    pub alias: Option<Alias>,
+}
+
 /// Makes a speaker. Kind and name together belong to one speaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateSpeaker {
@@ -133,6 +165,15 @@ pub struct AppendTurn {
     pub key: Option<Key>,
     /// The `seq` that the session's last entry must have.
     pub expected_head: Option<u64>,
+}
+
+/// Appends a turn that supersedes an earlier one. The earlier one stays, and so do quotes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// The turn that is superseded: of the same session and speaker, without a quote, not superseded yet.
+    pub of: TurnId,
+    /// The turn that takes its place.
+    pub turn: AppendTurn,
 }
 
 /// Forwards turns into a session: one new turn for each, in order, the note on the last.
@@ -224,10 +265,81 @@ pub struct MarkEntry {
     pub session: SessionId,
     /// Which state.
     pub kind: MarkKind,
-    /// The entry that reached it: never for `closed` and `reopened`; for `derived`, if anything was copied; else needed.
+    /// The entry that it belongs to: none for `closed` and `reopened`; for `derived`, if anything was copied; else needed.
     pub of: Option<EntryId>,
     /// By which way; may be empty.
     pub route: String,
+}
+
+/// Gives a project another name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenameProject {
+    /// Which project.
+    pub id: ProjectId,
+    /// Its name from now on.
+    pub name: String,
+}
+
+/// Makes one project part of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergeProject {
+    /// The project that ends.
+    pub from: ProjectId,
+    /// The project that it becomes part of.
+    pub into: ProjectId,
+}
+
+/// Gives a session another title.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenameSession {
+    /// The id of the entry that says so.
+    pub id: EntryId,
+    /// Which session.
+    pub session: SessionId,
+    /// Its title from now on; may be empty.
+    pub title: String,
+}
+
+/// Takes the texts of an entry away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Redact {
+    /// The id of the mark that says so.
+    pub id: EntryId,
+    /// The turn or compaction.
+    pub of: EntryId,
+    /// Which of its texts.
+    pub what: Redaction,
+}
+
+/// Which texts of an entry are taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redaction {
+    /// All of them, with the outputs that nothing else names.
+    Whole,
+    /// The text of the quote that it holds.
+    Quote,
+}
+
+impl Redaction {
+    /// The mark that says so.
+    #[must_use]
+    pub const fn mark(self) -> MarkKind {
+        match self {
+            Self::Whole => MarkKind::Redacted,
+            Self::Quote => MarkKind::QuoteRedacted,
+        }
+    }
+}
+
+/// Moves a session into another project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MoveSession {
+    /// The id of the entry that says so.
+    pub id: EntryId,
+    /// Which session.
+    pub session: SessionId,
+    /// Its project from now on.
+    pub to: ProjectId,
 }
 
 /// Records an output.

@@ -6,7 +6,7 @@
 use sayso_model::canon::Form;
 use sayso_model::{PartBody, SaidAt};
 
-use crate::command::{AppendTurn, Compact, Forward, NewPart};
+use crate::command::{AppendTurn, Compact, Edit, Forward, NewPart};
 
 /// The word for the kind of command that a key is scoped to.
 pub mod kind {
@@ -30,6 +30,13 @@ pub fn turn(command: &AppendTurn) -> Vec<u8> {
         .list(5, &command.parts, part)
         .bytes()
         .to_vec()
+}
+
+/// The content of a turn that supersedes another.
+#[must_use]
+pub fn edit(command: &Edit) -> Vec<u8> {
+    let form = Form::recorded("sayso.key.edit.v1").field(1, &command.of.to_bytes());
+    form.field(2, &turn(&command.turn)).bytes().to_vec()
 }
 
 /// The content of one item of a forward.

@@ -40,6 +40,15 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// A backup never goes over something.
+    #[error("{} is there already: name a new file for the backup", path.display())]
+    BackupExists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The storage cannot be copied into a file.
+    #[error("a ledger in memory has no file to back up")]
+    NoFile,
     /// The file is something else.
     #[error("{} is not a Sayso ledger: choose another file with --ledger", path.display())]
     NotALedger {
@@ -123,6 +132,9 @@ pub enum Refusal {
     /// The id is in use.
     #[error("the id {0} is in use: take a fresh one")]
     IdTaken(String),
+    /// A project cannot become part of itself, nor a session move to where it is.
+    #[error("that is project {0} already: name another one")]
+    SameProject(ProjectId),
     /// The alias belongs to another project.
     #[error("the alias {value:?} belongs to project {owner}: use that one")]
     ProjectAliasTaken {
@@ -148,6 +160,14 @@ pub enum Refusal {
     /// The session is open.
     #[error("session {0} is open: there is nothing to reopen")]
     NotClosed(SessionId),
+    /// The entry is not pinned.
+    #[error("entry {0} is not pinned: there is nothing to unpin")]
+    NotPinned(EntryId),
+    /// The entry has no such text.
+    #[error(
+        "entry {0} holds no words that could be taken away: name a turn or a summary (with the quote, a turn that holds one)"
+    )]
+    NothingToRedact(EntryId),
     /// Somebody appended meanwhile.
     #[error("the session's last entry is {actual}, not {expected}: read what is new, then decide again")]
     HeadMoved {
@@ -166,6 +186,22 @@ pub enum Refusal {
         /// What was written under it.
         written: EntryId,
     },
+    /// The turn is somebody else's.
+    #[error(
+        "turn {0} was said by another speaker, and nobody edits the words of others: answer it with a new turn"
+    )]
+    NotTheSpeaker(TurnId),
+    /// The turn was superseded before.
+    #[error("turn {of} was edited before: edit {by}, which took its place")]
+    Superseded {
+        /// The turn.
+        of: TurnId,
+        /// What took its place.
+        by: TurnId,
+    },
+    /// The turn holds a quote.
+    #[error("turn {0} holds a quote, which is never edited: forward the source again with another note")]
+    HoldsQuote(TurnId),
     /// The source cannot be quoted.
     #[error("turn {source_turn} cannot be forwarded")]
     Quote {
@@ -192,6 +228,37 @@ pub enum Refusal {
         through: u64,
         /// The last entry.
         last: u64,
+    },
+    /// There is no such entry to fork at.
+    #[error("there is no entry {through} to fork at: the session has entries 1 to {last}")]
+    NoForkPoint {
+        /// What was asked.
+        through: u64,
+        /// The last entry.
+        last: u64,
+    },
+    /// A session and its forks stay in one project.
+    #[error(
+        "session {session} shares its beginning with {with}, and both stay in one project: merge the projects instead"
+    )]
+    SharesBeginning {
+        /// The session.
+        session: SessionId,
+        /// Its parent, or a fork of it.
+        with: SessionId,
+    },
+    /// It was erased, and does not come back.
+    #[error("{0} was erased from this ledger and is not brought back")]
+    Erased(String),
+    /// Forks share what would be erased.
+    #[error(
+        "session {session} is the beginning of its fork {fork}: erase the forks with it (--forks), or leave it"
+    )]
+    HasForks {
+        /// The session.
+        session: SessionId,
+        /// A fork of it.
+        fork: SessionId,
     },
     /// A value has a wrong shape.
     #[error("{what} has {found} {unit}, at most {limit} are possible: make it shorter")]

@@ -15,19 +15,23 @@
 pub mod check;
 pub mod command;
 pub mod content;
+pub mod erase;
 pub mod error;
 pub mod oracle;
 pub mod query;
 pub mod search;
+pub mod values;
 
 pub use command::{
-    Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Fate,
-    Forward, ForwardItem, Key, MarkEntry, NewPart, Placed, StoreOutput,
+    Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Edit,
+    Fate, ForkSession, Forward, ForwardItem, Key, MarkEntry, MergeProject, MoveSession, NewPart, Placed,
+    Redact, Redaction, RenameProject, RenameSession, StoreOutput,
 };
+pub use erase::{Erase, Erasing, Forks, Target};
 pub use error::{Refusal, StoreError};
 pub use oracle::Oracle;
 pub use query::{
-    Blob, Lookup, Output, OutputState, OutputStream, Problem, Project, Report, Scope, Session, SessionHead,
-    Store, StreamKind, Waiting,
+    Blob, ForkPoint, Lookup, Output, OutputState, OutputStream, Problem, Project, Report, Scope, Session,
+    SessionHead, Store, StreamKind, Waiting,
 };
 pub use search::{Excerpt, Found, Hit, Progress, Search};

@@ -1,228 +1,22 @@
 //! Reads, all of them scoped.
 
 use std::io::{Read, Write};
+use std::path::Path;
 
 use sayso_model::{
-    Compaction, Digest, Entry, EntryId, LedgerId, Mark, MarkKind, OutputId, ProjectId, SessionId,
-    SessionKind, Speaker, SpeakerId, SpeakerKind, UtcMs,
+    Address, Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker,
+    SpeakerId, SpeakerKind,
 };
 
-use crate::command::{Alias, Batch, Done, Placed};
+use crate::command::{Batch, Done, Placed};
+use crate::erase::{Erase, Erasing};
 use crate::error::StoreError;
 use crate::search::{Hit, Progress, Search};
 
-/// What a reader or writer may see.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
-    /// The whole ledger.
-    All,
-    /// These projects.
-    Projects(Vec<ProjectId>),
-}
-
-impl Scope {
-    /// Whether a project lies inside.
-    #[must_use]
-    pub fn sees(&self, project: ProjectId) -> bool {
-        match self {
-            Self::All => true,
-            Self::Projects(projects) => projects.contains(&project),
-        }
-    }
-}
-
-/// A project as it is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Project {
-    /// Its id.
-    pub id: ProjectId,
-    /// Its name.
-    pub name: String,
-    /// When it was made.
-    pub created_at: UtcMs,
-    /// Turns in all its sessions.
-    pub turns: u64,
-    /// When the last entry of its sessions was said or, where that is not known, recorded.
-    pub last_at: Option<UtcMs>,
-}
-
-/// A session as it is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
-    /// Its id.
-    pub id: SessionId,
-    /// Its project.
-    pub project: ProjectId,
-    /// Its kind.
-    pub kind: SessionKind,
-    /// Its channel.
-    pub channel: Option<String>,
-    /// Its title; may be empty.
-    pub title: String,
-    /// When it was made.
-    pub created_at: UtcMs,
-    /// Whether it takes no more turns.
-    pub closed: bool,
-    /// Its turns.
-    pub turns: u64,
-    /// The place of its last entry; 0 when it has none.
-    pub last_seq: u64,
-    /// The hash of its last entry, or of its beginning.
-    pub head: Digest,
-    /// When its last turn was said or, where that is not known, recorded.
-    pub last_at: Option<UtcMs>,
-}
-
-/// A way to look something up.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lookup {
-    /// By an alias.
-    Alias(Alias),
-    /// By the exact name or title, or the value of any alias.
-    Name(String),
-    /// By the end of its id, in upper case.
-    Suffix(String),
-}
-
-/// A forwarded turn and how far it got.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
-    /// The turn.
-    pub entry: Entry,
-    /// The last mark it reached; `None` when it was only recorded.
-    pub state: Option<MarkKind>,
-}
-
-/// One capture of what a tool produced.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
-    /// Its id.
-    pub id: OutputId,
-    /// The project of its session.
-    pub project: ProjectId,
-    /// The session whose tool produced it.
-    pub session: SessionId,
-    /// The tool's name; may be empty.
-    pub tool: String,
-    /// Whether all of it is there.
-    pub state: OutputState,
-    /// The exit code, where known.
-    pub exit: Option<i32>,
-    /// When it was recorded.
-    pub recorded_at: UtcMs,
-    /// What it holds.
-    pub streams: Vec<OutputStream>,
-}
-
-/// Whether all of an output is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum OutputState {
-    /// All of it.
-    Complete,
-    /// The beginning, up to a cap.
-    Capped,
-    /// What came before something broke.
-    Partial,
-}
-
-impl OutputState {
-    /// The state's word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Capped => "capped",
-            Self::Partial => "partial",
-        }
-    }
-
-    /// The state of this word.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Complete, Self::Capped, Self::Partial].into_iter().find(|s| s.as_str() == text)
-    }
-}
-
-/// One stream of an output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutputStream {
-    /// Which.
-    pub kind: StreamKind,
-    /// Its bytes.
-    pub blob: Blob,
-}
-
-/// Which stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum StreamKind {
-    /// What was written to standard output, or the only stream there is.
-    Stdout,
-    /// What was written to standard error.
-    Stderr,
-}
-
-impl StreamKind {
-    /// The stream's word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Stdout => "stdout",
-            Self::Stderr => "stderr",
-        }
-    }
-
-    /// The stream of this word.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Stdout, Self::Stderr].into_iter().find(|s| s.as_str() == text)
-    }
-}
-
-/// Stored bytes, named by their BLAKE3 hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Blob {
-    /// The hash of all bytes.
-    pub hash: Digest,
-    /// How many bytes.
-    pub bytes: u64,
-}
-
-/// What `verify` found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
-    /// Entries looked at.
-    pub entries: u64,
-    /// Every session's head as it is stored, in the order of their ids.
-    pub heads: Vec<SessionHead>,
-    /// What is wrong; empty when nothing was found.
-    pub problems: Vec<Problem>,
-}
-
-/// The end of a session's chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SessionHead {
-    /// The project.
-    pub project: ProjectId,
-    /// The session.
-    pub session: SessionId,
-    /// The last entry's place.
-    pub seq: u64,
-    /// The last entry's hash.
-    pub hash: Digest,
-}
-
-/// Something wrong in stored data.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The session, where it belongs to one.
-    pub session: Option<SessionId>,
-    /// The place in the session, where it has one.
-    pub seq: Option<u64>,
-    /// The entry, where it is one.
-    pub entry: Option<EntryId>,
-    /// What is wrong, in words.
-    pub what: String,
-}
+pub use crate::values::{
+    Blob, ForkPoint, Lookup, Output, OutputState, OutputStream, Problem, Project, Report, Scope, Session,
+    SessionHead, StreamKind, Waiting,
+};
 
 /// A ledger's storage.
 ///
@@ -246,14 +40,14 @@ pub trait Store: Send + Sync {
     /// Storage errors; an error of `bytes` itself as [`StoreError::Storage`].
     fn put_blob(&self, bytes: &mut dyn Read) -> Result<Blob, StoreError>;
 
-    /// All projects, by id.
+    /// All projects, by id, without those that were merged into another.
     ///
     /// # Errors
     ///
     /// Storage errors.
     fn projects(&self, scope: &Scope) -> Result<Vec<Project>, StoreError>;
 
-    /// One project.
+    /// One project. The id of a project that was merged leads to the one that it is part of now.
     ///
     /// # Errors
     ///
@@ -315,6 +109,27 @@ pub trait Store: Send + Sync {
     /// Storage errors; [`StoreError::Damaged`] where a text is not what was written.
     fn entry(&self, scope: &Scope, id: EntryId) -> Result<Option<Entry>, StoreError>;
 
+    /// The turn that took the place of this one, if it was superseded.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn superseding(&self, scope: &Scope, of: EntryId) -> Result<Option<Placed>, StoreError>;
+
+    /// The turns that hold a quote of this turn, by session, in order.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn quotes_of(&self, scope: &Scope, turn: EntryId) -> Result<Vec<Placed>, StoreError>;
+
+    /// The entries of a session that are pinned, in their order.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn pinned(&self, scope: &Scope, session: SessionId) -> Result<Vec<Placed>, StoreError>;
+
     /// At most `limit` entries whose id ends with `suffix`, as places, by id.
     ///
     /// # Errors
@@ -323,6 +138,7 @@ pub trait Store: Send + Sync {
     fn find_entries(&self, scope: &Scope, suffix: &str, limit: usize) -> Result<Vec<Placed>, StoreError>;
 
     /// At most `limit` entries of a session with `seq` greater than `after`, in order. Of an unknown session, none.
+    /// A fork's entries begin with those that it shares; each says which session it stands in.
     ///
     /// # Errors
     ///
@@ -418,6 +234,46 @@ pub trait Store: Send + Sync {
     ///
     /// Storage errors; [`StoreError::Damaged`] where an entry cannot be read.
     fn index(&self, limit: usize) -> Result<Progress, StoreError>;
+
+    /// Erases a project, a session or an entry: texts, names, keys, marks, and outputs that nothing else names. It is out of
+    /// sight at once; `steps` transactions at most are run, and [`Store::go_on_erasing`] runs the rest, also after a crash.
+    /// What was erased before is [`Erasing::Done`] again.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NeedsWholeLedger`] for a narrower scope; [`StoreError::Refused`] for an unknown target, an entry
+    /// without words, and a session with forks; storage errors.
+    fn erase(&self, erase: &Erase, steps: usize) -> Result<Erasing, StoreError>;
+
+    /// Runs at most `steps` transactions of what is still to be erased.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NeedsWholeLedger`] for a narrower scope; storage errors.
+    fn go_on_erasing(&self, scope: &Scope, steps: usize) -> Result<Erasing, StoreError>;
+
+    /// Whether what an address names was erased, as far as the scope would have seen it.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn was_erased(&self, scope: &Scope, address: &Address) -> Result<bool, StoreError>;
+
+    /// Copies the ledger into a new file while it is in use: one state of it, with nothing half written.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NeedsWholeLedger`] for a narrower scope; [`StoreError::BackupExists`] where there is a file already;
+    /// [`StoreError::Denied`] where none can be made; [`StoreError::Full`]; storage errors.
+    fn backup(&self, scope: &Scope, to: &Path) -> Result<(), StoreError>;
+
+    /// Takes what was deleted out of the files that stand beside the ledger, such as a log of changes. Whether that was
+    /// done: a reader in the middle of something holds it up, and then it is to be tried again.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn purge(&self) -> Result<bool, StoreError>;
 
     /// Looks at everything: chains, texts, counters, rows, blobs. Finds damage and partial edits; a session that was
     /// rewritten as a whole only shows against heads that were kept elsewhere.

@@ -73,6 +73,7 @@ pub fn entry(seq: u64, speaker: Speaker, parts: Vec<Part>) -> Entry {
         speaker,
         said_at: SaidAt::parse("2026-12-01T09:15:00+09:00"),
         reply_to: None,
+        supersedes: None,
         repairs: 0,
         parts,
         quote: None,

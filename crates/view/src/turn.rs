@@ -19,6 +19,8 @@ pub struct Show<'a> {
     pub entry: &'a Entry,
     /// What became of its quote's origin, where the reader may know.
     pub state: Option<OriginState>,
+    /// The turn that stands in its place now, where it was edited.
+    pub superseded_by: Option<Address>,
 }
 
 impl Show<'_> {
@@ -28,7 +30,7 @@ impl Show<'_> {
     /// # use sayso_view::example;
     /// use sayso_view::turn::Show;
     /// let entry = example::entry(1, example::owner(), vec![example::part(sayso_model::PartBody::Text("hi".into()))]);
-    /// let text = Show { ledger: example::ledger(), entry: &entry, state: None }.terminal(80);
+    /// let text = Show { ledger: example::ledger(), entry: &entry, state: None, superseded_by: None }.terminal(80);
     /// assert!(text.starts_with("owner · Kim\n2026-12-01 09:15:00 +09:00 · turn 1\n\n│ hi\n"));
     /// ```
     #[must_use]
@@ -57,9 +59,7 @@ impl Show<'_> {
         let body = match &self.entry.body {
             EntryBody::Turn(turn) => self.turn_json(turn),
             EntryBody::Compaction(compaction) => compaction_json(compaction),
-            EntryBody::Mark(mark) => {
-                json!({"kind": "mark", "mark": mark.kind, "of": mark.of, "route": mark.route})
-            }
+            EntryBody::Mark(mark) => self.mark_json(mark),
         };
         if let Value::Object(body) = body {
             all.extend(body);
@@ -79,7 +79,7 @@ impl Show<'_> {
 
     fn turn_json(&self, turn: &Turn) -> Value {
         let parts: Vec<Value> = turn.parts.iter().map(part_json).collect();
-        json!({
+        let mut all = json!({
             "kind": "turn",
             "speaker": Who::from(&turn.speaker),
             "said_at": turn.said_at,
@@ -88,7 +88,22 @@ impl Show<'_> {
             "text": turn.text(),
             "parts": parts,
             "quote": self.card().map(|card| card.json()),
-        })
+        });
+        if let Some(all) = all.as_object_mut() {
+            all.extend(turn.supersedes.map(|id| ("supersedes".to_owned(), json!(id))));
+            all.extend(self.superseded_by.map(|address| ("superseded_by".to_owned(), json!(address))));
+        }
+        all
+    }
+
+    fn mark_json(&self, mark: &Mark) -> Value {
+        let mut body = json!({"kind": "mark", "mark": mark.kind, "of": mark.of, "route": mark.route});
+        if let Some(all) = body.as_object_mut() {
+            all.extend(mark.title.as_ref().map(|title| ("title".to_owned(), json!(title))));
+            let project = mark.project.map(|id| Address::Project(self.ledger, id));
+            all.extend(project.map(|project| ("project".to_owned(), json!(project))));
+        }
+        body
     }
 
     fn sheet(&self) -> Sheet {
@@ -111,7 +126,13 @@ impl Show<'_> {
         if turn.repairs > 0 {
             sheet.facts.push(format!("{} repaired to U+FFFD", turn.repairs));
         }
+        if turn.supersedes.is_some() {
+            sheet.facts.push("edited".to_owned());
+        }
         sheet.blocks = turn.parts.iter().map(|part| block(turn, part)).collect();
+        if let Some(now) = self.superseded_by {
+            sheet.foot.push(Foot { label: "Edited; now", text: String::new(), code: Some(now.to_string()) });
+        }
         sheet.foot.push(self.place());
         sheet
     }
@@ -137,6 +158,8 @@ impl Show<'_> {
             foot: vec![self.place()],
         };
         sheet.head.extend(mark.of.map(|id| id.to_string()));
+        sheet.head.extend(mark.title.as_ref().map(|title| names::shown(title)));
+        sheet.head.extend(mark.project.map(|id| Address::Project(self.ledger, id).to_string()));
         sheet.head.extend((!mark.route.is_empty()).then(|| names::shown(&mark.route)));
         sheet
     }
@@ -277,7 +300,8 @@ mod tests {
     #[test]
     fn every_part_is_told_apart() {
         let entry = entry();
-        let text = Show { ledger: example::ledger(), entry: &entry, state: None }.terminal(60);
+        let text =
+            Show { ledger: example::ledger(), entry: &entry, state: None, superseded_by: None }.terminal(60);
         for told in [
             "\n│ hi\n",
             "\nreasoning:\n│ hm\n",
@@ -293,7 +317,8 @@ mod tests {
     #[test]
     fn json_holds_what_is_stored() {
         let entry = entry();
-        let value = Show { ledger: example::ledger(), entry: &entry, state: None }.json();
+        let value =
+            Show { ledger: example::ledger(), entry: &entry, state: None, superseded_by: None }.json();
         assert_eq!(value["parts"][3]["text"], "a\u{1B}[0m");
         assert_eq!(value["parts"][4]["by"]["kind"], "system");
         assert_eq!(value["parts"][5]["redacted"], true);
@@ -312,7 +337,12 @@ mod tests {
             part.by = Some(example::speaker(SpeakerKind::System, ""));
             turn.parts.push(part);
         }
-        let show = Show { ledger: example::ledger(), entry: &entry, state: Some(OriginState::Moved) };
+        let show = Show {
+            ledger: example::ledger(),
+            entry: &entry,
+            state: Some(OriginState::Moved),
+            superseded_by: None,
+        };
         let text = show.terminal(80);
         assert!(
             text.contains(

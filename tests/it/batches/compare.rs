@@ -2,9 +2,10 @@
 
 use std::fmt::Debug;
 
-use sayso_model::SpeakerKind;
+use sayso_model::{Address, SpeakerKind};
 use sayso_store::{Lookup, Scope, Store, StoreError, StreamKind};
 
+use super::LEDGER;
 use super::random::Random;
 use super::world::{World, alias, key, name};
 
@@ -82,6 +83,7 @@ impl Pair<'_> {
             let (after, limit) = (r.number() >> r.below(64), r.below(4));
             self.same("some entries", |s| s.entries(scope, *id, after, limit));
             self.same("latest_compaction", |s| s.latest_compaction(scope, *id));
+            self.same("pinned", |s| s.pinned(scope, *id));
             self.same("quotes", |s| s.quotes(scope, *id, u64::MAX));
             self.same("some quotes", |s| s.quotes(scope, *id, last / 2));
             self.same("waiting of a session", |s| s.waiting(scope, Some(*id)));
@@ -97,6 +99,16 @@ impl Pair<'_> {
     fn entries(&self, world: &World, scope: &Scope, r: &mut Random) {
         for id in &world.known.entries {
             self.same("marks", |s| s.marks(scope, *id));
+            let named = Address::Turn(
+                LEDGER,
+                *r.pick(&world.known.projects),
+                *r.pick(&world.known.sessions),
+                *id,
+                None,
+            );
+            self.same("was_erased", |s| s.was_erased(scope, &named));
+            self.same("quotes_of", |s| s.quotes_of(scope, *id));
+            self.same("superseding", |s| s.superseding(scope, *id));
             if r.chance(25) {
                 self.same("entry", |s| s.entry(scope, *id));
             }

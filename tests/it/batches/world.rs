@@ -6,8 +6,10 @@ use sayso_model::{
     SessionKind, Span, SpeakerId, SpeakerKind, Titles, ToolCall, ToolResult, UtcMs, What,
 };
 use sayso_store::{
-    Alias, AppendTurn, Batch, Blob, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Forward,
-    ForwardItem, MarkEntry, NewPart, OutputState, OutputStream, Scope, StoreOutput, StreamKind,
+    Alias, AppendTurn, Batch, Blob, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Edit,
+    Erase, ForkSession, Forks, Forward, ForwardItem, MarkEntry, MergeProject, MoveSession, NewPart,
+    OutputState, OutputStream, Redact, Redaction, RenameProject, RenameSession, Scope, StoreOutput,
+    StreamKind, Target,
 };
 
 use super::random::Random;
@@ -48,6 +50,7 @@ pub(crate) struct World {
     pub(crate) known: Names,
     pub(crate) blobs: Vec<Blob>,
     fresh: Names,
+    parents: Vec<SessionId>,
     at: i64,
 }
 
@@ -167,17 +170,52 @@ impl World {
         Scope::Projects((0..1 + r.below(3)).map(|_| self.project(r)).collect())
     }
 
+    /// Mostly an entry: erasing a whole project leaves little to go on with.
+    pub(crate) fn erase(&self, r: &mut Random) -> Erase {
+        let target = match r.below(40) {
+            0 => Target::Project(self.project(r)),
+            1..20 => Target::Session(self.parent(r)),
+            _ => Target::Entry(self.turn(r).0),
+        };
+        let forks = *r.pick(&[Forks::Refuse, Forks::TakeAlong]);
+        let id = EntryId::from_u128(r.id());
+        Erase { scope: Scope::All, target, forks, id, at: UtcMs(self.at), seed: Seed(r.bytes()) }
+    }
+
+    /// What was erased is named less often from now on.
+    pub(crate) fn forget(&mut self, target: Target) {
+        let gone = |id: &SessionId| target == Target::Session(*id);
+        // One of each stays, to be named.
+        if self.known.sessions.len() > 1 {
+            self.known.sessions.retain(|id| !gone(id));
+        }
+        self.known.turns.retain(|(id, session)| !gone(session) && target != Target::Entry(*id));
+        if self.known.projects.len() > 1 {
+            self.known.projects.retain(|id| target != Target::Project(*id));
+        }
+        self.known.keyed.retain(|command| turn_of(command).is_none_or(|(_, session, _)| !gone(&session)));
+        self.known.long.retain(|id| target != Target::Entry(*id));
+    }
+
     fn command(&mut self, r: &mut Random) -> Command {
         match r.below(100) {
             0..4 => self.create_project(r),
             4..8 => Command::AddAlias(self.project(r), alias(r)),
-            8..14 => self.create_session(r),
+            8..11 => self.create_session(r),
+            11..14 => self.fork(r),
             14..17 => self.create_speaker(r),
-            17..45 => self.append(r),
+            17..41 => self.append(r),
+            41..45 => self.edit(r),
             45..64 => self.forward(r),
             64..70 => self.compact(r),
             70..84 => self.mark(r),
-            84..90 => self.store_output(r),
+            84..87 => self.store_output(r),
+            87..93 => self.life(r),
+            93..96 => Command::Redact(Redact {
+                id: self.new_entry(r),
+                of: self.turn(r).0,
+                what: *r.pick(&[Redaction::Whole, Redaction::Quote]),
+            }),
             _ => self.again(r),
         }
     }
@@ -196,6 +234,26 @@ impl World {
             title: name(r),
             alias: r.maybe(50, alias),
         })
+    }
+
+    fn fork(&mut self, r: &mut Random) -> Command {
+        let parent = self.session(r);
+        self.parents.push(parent);
+        Command::ForkSession(ForkSession {
+            id: self.new_session(r),
+            parent,
+            through: r.below(5) as u64,
+            title: name(r),
+            alias: r.maybe(30, alias),
+        })
+    }
+
+    /// A session; now and then one that may have forks.
+    fn parent(&self, r: &mut Random) -> SessionId {
+        match self.parents.len() {
+            n if n > 0 && r.chance(60) => *r.pick(&self.parents),
+            _ => self.session(r),
+        }
     }
 
     fn create_speaker(&mut self, r: &mut Random) -> Command {
@@ -225,6 +283,23 @@ impl World {
             self.fresh.long.push(turn.id);
         }
         self.keep(Command::AppendTurn(turn))
+    }
+
+    /// Mostly by the speaker of a turn that is known.
+    fn edit(&mut self, r: &mut Random) -> Command {
+        let earlier: Vec<_> = self.known.keyed.iter().filter_map(turn_of).collect();
+        let (of, session, speaker) = match earlier.len() {
+            n if n > 0 && r.chance(90) => earlier[r.below(n)],
+            _ => (self.entry(r), self.session(r), self.speaker(r)),
+        };
+        let speaker = if r.chance(90) { speaker } else { self.speaker(r) };
+        let id = self.new_entry(r);
+        let (key, parts) = (r.maybe(80, key), vec![self.part(r)]);
+        let (said_at, reply_to, expected_head) = (r.maybe(60, said_at), None, None);
+        let turn =
+            AppendTurn { id, session, speaker, said_at, reply_to, repairs: 0, parts, key, expected_head };
+        self.fresh.turns.push((id, session));
+        self.keep(Command::Edit(Edit { of, turn }))
     }
 
     fn part(&self, r: &mut Random) -> NewPart {
@@ -300,16 +375,40 @@ impl World {
     }
 
     fn mark(&mut self, r: &mut Random) -> Command {
-        use MarkKind::{Abandoned, Closed, Derived, InContext, Offered, Reopened, Restored, RolledBack};
+        use MarkKind::{
+            Abandoned, Closed, Derived, InContext, Offered, Pinned, Redacted, Renamed, Reopened, Restored,
+            RolledBack, Unpinned,
+        };
         let standing = [RolledBack, Abandoned, Restored, Abandoned, Derived, Derived];
-        let others = [Offered, Offered, InContext, InContext, Reopened, Closed];
-        let kinds = if r.chance(30) { &standing } else { &others };
-        let kind = *r.pick(kinds);
-        let needed = kind.is_delivery() || kind.is_standing() || (kind == Derived && r.chance(50));
+        let common = [Offered, Offered, InContext, InContext, Reopened, Closed, Pinned, Unpinned];
+        let kind = match r.chance(97) {
+            true if r.chance(25) => *r.pick(&standing),
+            true => *r.pick(&common),
+            false => *r.pick(&[Redacted, Renamed]),
+        };
+        let needed = kind.is_of_entry() || (kind == Derived && r.chance(50));
         let of_entry = needed != r.chance(4);
         let id = self.new_entry(r);
         let (of, session) = self.turn(r);
         Command::Mark(MarkEntry { id, session, kind, of: of_entry.then_some(of), route: name(r) })
+    }
+
+    /// What happens to projects and sessions after they were made.
+    fn life(&mut self, r: &mut Random) -> Command {
+        match r.below(10) {
+            0 => Command::MergeProject(MergeProject { from: self.project(r), into: self.project(r) }),
+            1 => Command::RenameProject(RenameProject { id: self.project(r), name: name(r) }),
+            2..6 => Command::RenameSession(RenameSession {
+                id: self.new_entry(r),
+                session: self.session(r),
+                title: (*r.pick(&["Plan", "Plan", "Plan", &"n".repeat(NAME_LENGTH + 1)])).to_owned(),
+            }),
+            _ => Command::MoveSession(MoveSession {
+                id: self.new_entry(r),
+                session: self.parent(r),
+                to: self.project(r),
+            }),
+        }
     }
 
     fn store_output(&mut self, r: &mut Random) -> Command {
@@ -348,6 +447,10 @@ impl World {
                 c.repairs += u32::from(other);
                 c.speaker = if other { self.speaker(r) } else { c.speaker };
             }
+            Command::Edit(c) => {
+                c.turn.id = self.new_entry(r);
+                c.turn.repairs += u32::from(other);
+            }
             Command::Forward(c) => {
                 c.items.iter_mut().for_each(|item| item.id = self.new_entry(r));
                 c.note = if other { Some(text(r)) } else { c.note.take() };
@@ -359,6 +462,17 @@ impl World {
             _ => {}
         }
         command
+    }
+}
+
+/// A turn that a command makes, its session and its speaker.
+fn turn_of(command: &Command) -> Option<(EntryId, SessionId, SpeakerId)> {
+    match command {
+        Command::AppendTurn(turn) | Command::Edit(Edit { turn, .. }) => {
+            Some((turn.id, turn.session, turn.speaker))
+        }
+        Command::Forward(c) => c.items.first().map(|item| (item.id, c.session, c.by)),
+        _ => None,
     }
 }
 

@@ -64,9 +64,23 @@ fn help() {
     let commands = [
         "",
         "append",
+        "edit",
+        "redact",
+        "erase",
+        "pin",
         "import",
         "projects",
         "sessions",
+        "session",
+        "session rename",
+        "session close",
+        "session reopen",
+        "session move",
+        "fork",
+        "project",
+        "project rename",
+        "project alias",
+        "project merge",
         "show",
         "search",
         "forward",
@@ -76,6 +90,7 @@ fn help() {
         "output",
         "inbox",
         "verify",
+        "backup",
         "doctor",
         "hook",
         "demo",
@@ -83,7 +98,7 @@ fn help() {
         "man",
     ];
     for command in commands {
-        let args: Vec<&str> = [command, "--help"].into_iter().filter(|a| !a.is_empty()).collect();
+        let args: Vec<&str> = command.split(' ').chain(["--help"]).filter(|a| !a.is_empty()).collect();
         let ran = home.run(&args);
         assert_eq!(ran.code, Some(0), "{command}: {}", ran.stderr);
         page.push_str(&format!("$ sayso {}\n{}\n", args.join(" "), ran.text()));

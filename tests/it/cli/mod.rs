@@ -6,6 +6,7 @@ mod contract;
 mod everyday;
 mod hook;
 mod import;
+mod life;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

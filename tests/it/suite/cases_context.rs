@@ -1,7 +1,8 @@
 //! Field cases T20 and T21, and what a context is made of when a summary stands for the earlier turns.
 
 use sayso::model::limits::LOOK_BACK_ENTRIES;
-use sayso::model::{Entry, Outcome, PartBody, SessionId, ToolCall, ToolResult};
+use sayso::model::{Entry, MarkKind, Outcome, PartBody, SessionId, ToolCall, ToolResult};
+use sayso::store::{Command, MarkEntry};
 use sayso::view::context::{Budget, NeedsCompaction, Provider, TokenCounter, context};
 use sayso::view::rules::faults;
 use sayso::{CompactRequest, Error, Fate, NewTurn, SpeakerKind, SpeakerKind::*, SpeakerRef};
@@ -228,4 +229,38 @@ fn a_counter_of_the_callers_own_decides() {
     let needed = within(u64::MAX).unwrap().tokens;
     let refused = within(needed - 1).unwrap_err();
     assert!(matches!(refused, Error::NeedsCompaction(NeedsCompaction { needed: n, .. }) if n == needed));
+}
+
+fn mark(world: &World, session: SessionId, kind: MarkKind, seq: u64) {
+    let of = world.all().entries(session, seq - 1, 1).unwrap().remove(0).id;
+    let write = |plan: &mut sayso::Plan<'_>| {
+        let id = plan.entry_id();
+        let mark = MarkEntry { id, session, kind, of: Some(of), route: String::new() };
+        plan.push(Command::Mark(mark));
+        Ok(())
+    };
+    world.ledger.transact(world.all().scope(), write).unwrap();
+}
+
+#[test]
+fn what_was_edited_or_taken_back_counts_as_it_does_now() {
+    let world = open();
+    let turns: Vec<Said> = (1..=6).map(|n| (Owner, vec![words(&format!("words {n}"))])).collect();
+    let session = session(&world, &turns);
+    let edit = |seq: u64, text: &str| {
+        let of = world.all().entries(session, seq - 1, 1).unwrap().remove(0).id;
+        world.all().edit(of, &NewTurn::text(Owner, "x", text)).unwrap();
+    };
+    compact(&world, session, 2);
+    edit(1, "covered, now new");
+    edit(4, "four, better");
+    mark(&world, session, MarkKind::RolledBack, 2);
+    mark(&world, session, MarkKind::RolledBack, 5);
+    mark(&world, session, MarkKind::Abandoned, 6);
+    mark(&world, session, MarkKind::Restored, 6);
+    for shown in contexts(&world, session) {
+        let places = ["words 3", "four, better", "words 6", "covered, now new"].map(|text| shown.find(text));
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} in {shown}");
+        assert!(!shown.contains("words 4") && !shown.contains("words 5"), "{shown}");
+    }
 }

@@ -11,23 +11,26 @@ use crate::io::Out;
 use crate::open;
 
 #[derive(Serialize)]
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     address: Address,
     name: &'a str,
     kind: &'a str,
     turns: u64,
     last_at: Option<UtcMs>,
+    #[serde(skip)]
+    closed: bool,
 }
 
 impl Row<'_> {
     /// `place` is where it stands: a session's project.
-    fn text(&self, place: &str) -> String {
+    pub(crate) fn text(&self, place: &str) -> String {
         let at = self.last_at.map_or_else(|| "-".to_owned(), UtcMs::utc);
         let turns = if self.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", self.turns) };
         let name = crate::io::one_line(self.name);
         let name = if name.is_empty() { "(no title)" } else { &name };
+        let closed = if self.closed { ", closed" } else { "" };
         let (kind, address) = (self.kind, self.address);
-        format!("{place}{name}\n  {kind}, {turns}, last {at}\n  {address}")
+        format!("{place}{name}\n  {kind}, {turns}, last {at}{closed}\n  {address}")
     }
 }
 
@@ -42,8 +45,15 @@ pub(crate) fn projects(global: &Global, out: &mut Out<'_>) -> Result<(), Failure
     Ok(())
 }
 
-fn project_row(project: &Project, address: Address) -> Row<'_> {
-    Row { address, name: &project.name, kind: "project", turns: project.turns, last_at: project.last_at }
+pub(crate) fn project_row(project: &Project, address: Address) -> Row<'_> {
+    Row {
+        address,
+        name: &project.name,
+        kind: "project",
+        turns: project.turns,
+        last_at: project.last_at,
+        closed: false,
+    }
 }
 
 pub(crate) fn sessions(args: &Sessions, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
@@ -53,16 +63,28 @@ pub(crate) fn sessions(args: &Sessions, global: &Global, out: &mut Out<'_>) -> R
     let projects = reader.projects()?;
     for session in &sessions {
         let row = session_row(session, reader.ledger().session_address(session));
-        let project = projects.iter().find(|p| p.id == session.project).map_or("", |p| &p.name);
-        out.either(&row, || row.text(&format!("{} / ", crate::io::one_line(project))))?;
+        let place = place(projects.iter().find(|p| p.id == session.project));
+        out.either(&row, || row.text(&place))?;
     }
     hint(out, sessions.is_empty(), "There are no sessions yet: `sayso import` or `sayso append` makes them.");
     Ok(())
 }
 
-fn session_row(session: &Session, address: Address) -> Row<'_> {
+/// What stands before a session's title.
+pub(crate) fn place(project: Option<&Project>) -> String {
+    format!("{} / ", crate::io::one_line(project.map_or("", |p| &p.name)))
+}
+
+pub(crate) fn session_row(session: &Session, address: Address) -> Row<'_> {
     let kind: SessionKind = session.kind;
-    Row { address, name: &session.title, kind: kind.as_str(), turns: session.turns, last_at: session.last_at }
+    Row {
+        address,
+        name: &session.title,
+        kind: kind.as_str(),
+        turns: session.turns,
+        last_at: session.last_at,
+        closed: session.closed,
+    }
 }
 
 #[derive(Serialize)]

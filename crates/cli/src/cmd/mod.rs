@@ -1,16 +1,20 @@
 //! The commands, one file each.
 
 pub(crate) mod append;
+pub(crate) mod backup;
 pub(crate) mod compact;
 pub(crate) mod context;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod erase;
 pub(crate) mod forward;
 pub(crate) mod import;
+pub(crate) mod life;
 pub(crate) mod list;
 pub(crate) mod meta;
 pub(crate) mod origin;
 pub(crate) mod output;
+pub(crate) mod redact;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod verify;

@@ -59,7 +59,8 @@ pub(crate) fn run(args: &One, global: &Global, out: &mut Out<'_>) -> Result<(), 
 fn answer<'a>(report: &'a OriginReport, reader: &Reader) -> Answer<'a> {
     let quote = &report.quote;
     let ledger = reader.ledger().id();
-    let json = |entry: &Entry| sayso::view::turn::Show { ledger, entry, state: None }.json();
+    let json =
+        |entry: &Entry| sayso::view::turn::Show { ledger, entry, state: None, superseded_by: None }.json();
     Answer {
         state: report.state,
         origin: Origin {

@@ -73,7 +73,8 @@ pub(crate) fn print(
 ) -> Result<(), Failure> {
     let quote = entry.turn().and_then(|t| t.quote.as_deref());
     let state = quote.map(|q| reader.origin_state(q)).transpose()?;
-    let shown = Shown { ledger: reader.ledger().id(), entry, state };
+    let superseded_by = reader.superseded_by(entry.id)?.map(|placed| reader.address_of(&placed));
+    let shown = Shown { ledger: reader.ledger().id(), entry, state, superseded_by };
     let card = || Card::of(reader.ledger().id(), entry, state);
     let marker = || {
         Message::of(entry).ok_or_else(|| {

@@ -1,5 +1,6 @@
 //! Stored bytes: chunks of 64 KiB, each with the BLAKE3 chaining value of its subtree, named by the root.
 
+pub(crate) mod drop;
 pub(crate) mod get;
 pub(crate) mod put;
 pub(crate) mod tree;

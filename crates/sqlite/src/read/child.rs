@@ -17,6 +17,17 @@ pub(crate) struct QuoteRow {
     pub(crate) commitments: Vec<Digest>,
     /// Whether one of the texts is not what was written.
     pub(crate) broken: bool,
+    /// What of its texts is not there.
+    pub(crate) gone: Option<Gone>,
+}
+
+/// Texts that are gone with their salts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gone {
+    /// That of the quote, and nothing else.
+    QuoteText,
+    /// Others as well.
+    Texts,
 }
 
 /// The quotes of a selection, by entry.
@@ -54,8 +65,10 @@ fn quote(conn: &Connection, c: &mut Cells<'_>, speakers: &mut Speakers<'_>) -> R
     let (forwarded_at, source) = (UtcMs(c.int()?), c.digest()?);
     let mut texts = Texts::default();
     let text = texts.open(Some(c.sealed()?)).unwrap_or_default();
+    let text_gone = std::mem::take(&mut texts.gone);
     let project_title = texts.open(c.sealed_opt()?);
     let session_title = texts.open(c.sealed_opt()?);
+    let gone = if texts.gone { Some(Gone::Texts) } else { text_gone.then_some(Gone::QuoteText) };
     let quote = Quote {
         origin,
         span,
@@ -74,7 +87,7 @@ fn quote(conn: &Connection, c: &mut Cells<'_>, speakers: &mut Speakers<'_>) -> R
         forwarded_at,
         source,
     };
-    Ok(QuoteRow { quote, state, commitments: texts.commitments, broken: texts.broken })
+    Ok(QuoteRow { quote, state, commitments: texts.commitments, broken: texts.broken, gone })
 }
 
 fn span(c: &mut Cells<'_>) -> Result<Option<Span>, Fault> {
@@ -92,6 +105,7 @@ fn span(c: &mut Cells<'_>) -> Result<Option<Span>, Fault> {
 struct Texts {
     commitments: Vec<Digest>,
     broken: bool,
+    gone: bool,
 }
 
 impl Texts {
@@ -99,8 +113,11 @@ impl Texts {
     fn open(&mut self, text: Option<Sealed>) -> Option<String> {
         let text = text?;
         self.commitments.push(text.commitment);
-        match text.open() {
-            Ok(text) => Some(text.unwrap_or_default()),
+        match text.open_kept() {
+            Ok(text) => {
+                self.gone |= text.is_none();
+                Some(text.unwrap_or_default())
+            }
             Err(Broken) => {
                 self.broken = true;
                 Some(String::new())
@@ -124,17 +141,33 @@ pub(crate) fn compactions(
     Ok(rows.into_iter().collect())
 }
 
+/// A mark, and the title that it gives the session.
+pub(crate) struct MarkRow {
+    pub(crate) mark: Mark,
+    pub(crate) title: Option<Sealed>,
+}
+
 /// The marks of a selection, by entry.
 pub(crate) fn marks(
     conn: &Connection,
     selection: &Selection,
     params: &[&dyn ToSql],
-) -> Result<HashMap<i64, Mark>, Fault> {
+) -> Result<HashMap<i64, MarkRow>, Fault> {
     let rows = all(conn, ("mark", selection.marks), params, |c| Ok((c.int()?, mark(c)?)))?;
     Ok(rows.into_iter().collect())
 }
 
-/// Three columns: kind, target, route.
-pub(crate) fn mark(c: &mut Cells<'_>) -> Result<Mark, Fault> {
-    Ok(Mark { kind: c.parse()?, of: c.parse_opt()?, route: c.text()? })
+/// The columns of a mark's row, for a `SELECT` that calls the table `x`.
+macro_rules! mark_columns {
+    () => {
+        "x.kind, x.target, x.route, x.title_salt, x.title_commitment, x.title, x.project"
+    };
+}
+pub(crate) use mark_columns;
+
+pub(crate) fn mark(c: &mut Cells<'_>) -> Result<MarkRow, Fault> {
+    let mut mark = Mark::new(c.parse()?, c.parse_opt()?, c.text()?);
+    let title = c.sealed_opt()?;
+    mark.project = c.parse_opt()?;
+    Ok(MarkRow { mark, title })
 }

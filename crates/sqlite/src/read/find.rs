@@ -9,18 +9,31 @@ use sayso_store::{Lookup, Project, Scope, Session};
 use crate::cells::{all, one};
 use crate::fault::Fault;
 use crate::rows::{
-    ProjectRecord, SessionRecord, Speakers, Trust, project_columns, session as session_row, session_columns,
+    ProjectRecord, SessionRecord, Speakers, Trust, project_columns, resolve, session as session_row,
+    session_columns,
 };
 
 macro_rules! projects_where {
     ($where:literal) => {
-        concat!("SELECT ", project_columns!(), " FROM project p WHERE ", $where, " ORDER BY p.id")
+        concat!(
+            "SELECT ",
+            project_columns!(),
+            " FROM project p WHERE p.erasing = 0 AND ",
+            $where,
+            " ORDER BY p.id"
+        )
     };
 }
 
 macro_rules! sessions_where {
     ($where:literal) => {
-        concat!("SELECT ", session_columns!(), " FROM session s WHERE ", $where, " ORDER BY s.id")
+        concat!(
+            "SELECT ",
+            session_columns!(),
+            " FROM session s WHERE s.erasing = 0 AND (",
+            $where,
+            ") ORDER BY s.id"
+        )
     };
 }
 
@@ -30,19 +43,20 @@ fn projects_by(conn: &Connection, sql: &'static str, params: &[&dyn ToSql]) -> R
 
 pub(crate) fn projects(conn: &Connection, scope: &Scope) -> Result<Vec<Project>, Fault> {
     match scope {
-        Scope::All => projects_by(conn, projects_where!("true"), &[]),
+        Scope::All => projects_by(conn, projects_where!("p.merged_into IS NULL"), &[]),
         Scope::Projects(visible) => {
             let wanted = visible.iter().collect::<BTreeSet<_>>().into_iter();
-            let found = wanted.map(|id| project(conn, scope, *id));
-            found.filter_map(Result::transpose).collect()
+            let found = wanted.map(|id| {
+                projects_by(conn, projects_where!("p.id = ?1 AND p.merged_into IS NULL"), &[&id.to_string()])
+            });
+            Ok(found.collect::<Result<Vec<_>, _>>()?.concat())
         }
     }
 }
 
+/// The project that an id leads to, if the scope sees it.
 pub(crate) fn project(conn: &Connection, scope: &Scope, id: ProjectId) -> Result<Option<Project>, Fault> {
-    if !scope.sees(id) {
-        return Ok(None);
-    }
+    let Some(id) = resolve(conn, id)?.filter(|id| scope.sees(*id)) else { return Ok(None) };
     Ok(projects_by(conn, projects_where!("p.id = ?1"), &[&id.to_string()])?.pop())
 }
 
@@ -50,10 +64,12 @@ const PROJECTS_BY_ALIAS: (&str, &str) =
     ("project_alias", "SELECT project FROM project_alias WHERE kind = ?1 AND value = ?2");
 const PROJECTS_BY_NAME: (&str, &str) = (
     "project",
-    "SELECT id FROM project WHERE name = ?1 UNION SELECT project FROM project_alias WHERE value = ?2 ORDER BY 1",
+    "SELECT id FROM project WHERE name = ?1 AND merged_into IS NULL UNION SELECT project FROM project_alias WHERE value = ?2 ORDER BY 1",
 );
-const PROJECTS_ENDING: (&str, &str) =
-    ("project", "SELECT id FROM project WHERE ?2 = 0 OR substr(id, -?2) = ?1 ORDER BY id");
+const PROJECTS_ENDING: (&str, &str) = (
+    "project",
+    "SELECT id FROM project WHERE merged_into IS NULL AND (?2 = 0 OR substr(id, -?2) = ?1) ORDER BY id",
+);
 
 pub(crate) fn find_projects(
     conn: &Connection,
@@ -82,6 +98,7 @@ fn sessions_in(
     (everywhere, inside): (&'static str, &'static str),
     params: &[&dyn ToSql],
 ) -> Result<Vec<Session>, Fault> {
+    let project = project.map(|id| resolve(conn, id).map(|found| found.unwrap_or(id))).transpose()?;
     let wanted: BTreeSet<ProjectId> = match (scope, project) {
         (Scope::All, None) => return sessions_by(conn, everywhere, params),
         (scope, Some(project)) => [project].into_iter().filter(|p| scope.sees(*p)).collect(),

@@ -8,9 +8,9 @@ use sayso_model::{
     SpeakerId, Turn, UtcMs,
 };
 
-use super::child::{self, CompactionRow, QuoteRow};
+use super::child::{self, CompactionRow, Gone, MarkRow, QuoteRow};
 use super::part::{PartRow, kept};
-use crate::cells::{Broken, Cells, Next, each};
+use crate::cells::{Broken, Cells, Next, all, each};
 use crate::fault::Fault;
 use crate::rows::Speakers;
 
@@ -29,7 +29,7 @@ macro_rules! selection {
         $crate::read::load::Selection {
             entries: concat!(
                 "SELECT e.no, e.id, s.project, e.session, e.seq, e.kind, e.recorded_at, e.hash, e.speaker, \
-                 e.said_at, e.said_offset, e.reply_to, e.repairs, ", $crate::read::part::part_columns!(),
+                 e.said_at, e.said_offset, e.reply_to, e.supersedes, e.repairs, ", $crate::read::part::part_columns!(),
                 " FROM ", $from, " JOIN session s ON s.id = e.session \
                  LEFT JOIN part p ON p.no BETWEEN e.no * 4096 AND e.no * 4096 + 4095 \
                  WHERE ", $where, " ORDER BY ", $order, ", p.no"
@@ -51,7 +51,7 @@ macro_rules! selection {
                 " JOIN compaction x ON x.entry = e.no WHERE e.kind = 'compaction' AND ", $where
             ),
             marks: concat!(
-                "SELECT e.no, x.kind, x.target, x.route FROM ", $from,
+                "SELECT e.no, ", $crate::read::child::mark_columns!(), " FROM ", $from,
                 " JOIN mark x ON x.entry = e.no WHERE e.kind = 'mark' AND ", $where
             ),
         }
@@ -60,7 +60,7 @@ macro_rules! selection {
 pub(crate) use selection;
 
 /// The column of [`Selection::entries`] where the part starts.
-const PART: usize = 13;
+const PART: usize = 14;
 
 /// An entry with what its hash was taken over, and what is wrong with it.
 pub(crate) struct Loaded {
@@ -120,7 +120,7 @@ pub(crate) fn load_sound(
 struct Children {
     quotes: HashMap<i64, QuoteRow>,
     compactions: HashMap<i64, CompactionRow>,
-    marks: HashMap<i64, Mark>,
+    marks: HashMap<i64, MarkRow>,
 }
 
 /// What an entry's row says it is.
@@ -130,6 +130,7 @@ enum Kind {
     Forward,
     Compaction,
     Mark,
+    Erased,
 }
 
 impl Kind {
@@ -139,6 +140,7 @@ impl Kind {
             "forward" => Some(Self::Forward),
             "compaction" => Some(Self::Compaction),
             "mark" => Some(Self::Mark),
+            "erased" => Some(Self::Erased),
             _ => None,
         }
     }
@@ -157,6 +159,7 @@ struct Raw {
     speaker: Option<SpeakerId>,
     said_at: Option<SaidAt>,
     reply_to: Option<EntryId>,
+    supersedes: Option<EntryId>,
     repairs: Option<u32>,
     parts: Vec<PartRow>,
 }
@@ -191,6 +194,7 @@ impl Raw {
             speaker: c.parse_opt()?,
             said_at: c.said_at()?,
             reply_to: c.parse_opt()?,
+            supersedes: c.parse_opt()?,
             repairs: c.number_opt()?,
             parts: Vec::new(),
         })
@@ -204,10 +208,19 @@ impl Raw {
     ) -> Result<Loaded, Fault> {
         let (no, id, project, session) = (self.no, self.id, self.project, self.session);
         let (seq, recorded_at, hash) = (self.seq, self.recorded_at, self.hash);
-        let mut body = Assembly { conn, speakers, commitments: Vec::new(), flaws: Vec::new(), state: None };
+        let mut body = Assembly {
+            conn,
+            speakers,
+            commitments: Vec::new(),
+            flaws: Vec::new(),
+            state: None,
+            id,
+            redacted: None,
+        };
         let built = match self.kind {
             Kind::Compaction => body.compaction(self, children.compactions.remove(&no))?,
             Kind::Mark => body.mark(children.marks.remove(&no)),
+            Kind::Erased => EntryBody::Mark(Mark::new(MarkKind::Erased, None, "")),
             Kind::Turn | Kind::Forward => body.turn(self, children.quotes.remove(&no))?,
         };
         let Assembly { commitments, flaws, state, .. } = body;
@@ -223,7 +236,15 @@ struct Assembly<'a, 's> {
     commitments: Vec<Digest>,
     flaws: Vec<String>,
     state: Option<String>,
+    id: EntryId,
+    /// The redactions of the entry, once they were looked up.
+    redacted: Option<Vec<MarkKind>>,
 }
+
+const REDACTIONS: (&str, &str) = (
+    "mark",
+    "SELECT kind FROM mark WHERE target = ?1 AND kind IN ('redacted', 'quote_redacted') ORDER BY seq",
+);
 
 impl Assembly<'_, '_> {
     fn speaker(&mut self, id: Option<SpeakerId>) -> Result<sayso_model::Speaker, Fault> {
@@ -239,13 +260,15 @@ impl Assembly<'_, '_> {
         if forward && quote.is_none() {
             self.flaws.push("the row of its quote is missing".to_owned());
         }
+        let quote = quote.map(|q| self.quote(q)).transpose()?.map(Box::new);
         Ok(EntryBody::Turn(Turn {
             speaker,
             said_at: raw.said_at,
             reply_to: raw.reply_to,
+            supersedes: raw.supersedes,
             repairs: raw.repairs.unwrap_or(0),
             parts,
-            quote: quote.map(|q| Box::new(self.quote(q))),
+            quote,
         }))
     }
 
@@ -255,23 +278,35 @@ impl Assembly<'_, '_> {
         }
         let by = row.speaker.map(|id| self.speakers.named(self.conn, id)).transpose()?;
         self.commitments.push(row.text.commitment);
-        let text = row.text.open().unwrap_or_else(|Broken| {
+        let text = row.text.open_kept();
+        if text.is_err() || (matches!(text, Ok(None)) && !self.is_redacted(Gone::Texts)?) {
             self.flaws.push(format!("the text of part {place} is not what was written"));
-            None
-        });
+        }
+        let text = text.unwrap_or(None);
         let (text, kept) = kept(text);
         let body = row.shape.into_body(text);
         let body = body.ok_or_else(|| Fault::Damaged(format!("part {place} is of no known kind")))?;
         Ok(Part { by, body, kept })
     }
 
-    fn quote(&mut self, row: QuoteRow) -> sayso_model::Quote {
+    fn quote(&mut self, row: QuoteRow) -> Result<sayso_model::Quote, Fault> {
         self.state = Some(row.state);
         self.commitments.extend(row.commitments);
-        if row.broken {
+        let gone = row.gone.map(|gone| self.is_redacted(gone)).transpose()?;
+        if row.broken || gone == Some(false) {
             self.flaws.push("the text or a title of its quote is not what was written".to_owned());
         }
-        row.quote
+        Ok(row.quote)
+    }
+
+    /// Whether a mark says that texts of the entry were taken away. Looked up once for each entry that has none.
+    fn is_redacted(&mut self, gone: Gone) -> Result<bool, Fault> {
+        if self.redacted.is_none() {
+            let marks = all(self.conn, REDACTIONS, [self.id.to_string()], |c| c.parse::<MarkKind>())?;
+            self.redacted = Some(marks);
+        }
+        let marks = self.redacted.as_deref().unwrap_or_default();
+        Ok(marks.iter().any(|kind| *kind == MarkKind::Redacted || gone == Gone::QuoteText))
     }
 
     fn compaction(&mut self, raw: Raw, row: Option<CompactionRow>) -> Result<EntryBody, Fault> {
@@ -287,20 +322,29 @@ impl Assembly<'_, '_> {
             Some((through, summary)) => {
                 body.through = through;
                 self.commitments.push(summary.commitment);
-                match summary.open() {
-                    Ok(text) => (body.summary, body.kept) = kept(text),
-                    Err(Broken) => self.flaws.push("its summary is not what was written".to_owned()),
+                let text = summary.open_kept();
+                if text.is_err() || (matches!(text, Ok(None)) && !self.is_redacted(Gone::Texts)?) {
+                    self.flaws.push("its summary is not what was written".to_owned());
                 }
+                (body.summary, body.kept) = kept(text.unwrap_or(None));
             }
             None => self.flaws.push("the row of its summary is missing".to_owned()),
         }
         Ok(EntryBody::Compaction(body))
     }
 
-    fn mark(&mut self, row: Option<Mark>) -> EntryBody {
-        EntryBody::Mark(row.unwrap_or_else(|| {
+    fn mark(&mut self, row: Option<MarkRow>) -> EntryBody {
+        let Some(MarkRow { mut mark, title }) = row else {
             self.flaws.push("the row of its mark is missing".to_owned());
-            Mark { kind: MarkKind::Closed, of: None, route: String::new() }
-        }))
+            return EntryBody::Mark(Mark::new(MarkKind::Closed, None, ""));
+        };
+        if let Some(title) = title {
+            self.commitments.push(title.commitment);
+            mark.title = Some(title.open().unwrap_or_else(|Broken| {
+                self.flaws.push("its title is not what was written".to_owned());
+                String::new()
+            }));
+        }
+        EntryBody::Mark(mark)
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod child;
 pub(crate) mod find;
+pub(crate) mod key;
 pub(crate) mod load;
 pub(crate) mod output;
 pub(crate) mod part;

@@ -76,8 +76,11 @@ pub(crate) fn output(conn: &Connection, scope: &Scope, id: OutputId) -> Result<O
     }
 }
 
-const PROJECT_OF: (&str, &str) =
-    ("output", "SELECT s.project FROM output o JOIN session s ON s.id = o.session WHERE o.id = ?1");
+const PROJECT_OF: (&str, &str) = (
+    "output",
+    "SELECT s.project FROM output o JOIN session s ON s.id = o.session \
+     WHERE o.id = ?1 AND s.erasing = 0",
+);
 
 /// Whether the scope sees an output.
 pub(crate) fn visible(conn: &Connection, scope: &Scope, id: OutputId) -> Result<bool, Fault> {
@@ -88,7 +91,7 @@ pub(crate) fn visible(conn: &Connection, scope: &Scope, id: OutputId) -> Result<
 const ENDING: (&str, &str) = (
     "output",
     "SELECT o.id, s.project FROM output o CROSS JOIN session s ON s.id = o.session \
-     WHERE ?2 = 0 OR substr(o.id, -?2) = ?1 ORDER BY o.id",
+     WHERE s.erasing = 0 AND (?2 = 0 OR substr(o.id, -?2) = ?1) ORDER BY o.id",
 );
 
 pub(crate) fn find_outputs(

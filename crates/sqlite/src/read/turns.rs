@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, ToSql};
 use sayso_model::{Compaction, Digest, Entry, EntryBody, EntryId, Mark, MarkKind, ProjectId, SessionId};
-use sayso_store::content::kind;
-use sayso_store::{Placed, Scope, Waiting};
+use sayso_store::{ForkPoint, Placed, Scope, Waiting};
 
-use super::child::mark;
+use super::child::{mark, mark_columns};
 use super::clamp;
 use super::load::{Loaded, Selection, load_sound, selection};
 use crate::cells::{Cells, Next, all, each, one};
@@ -41,12 +40,62 @@ pub(crate) const WAITING_IN: Selection = selection!(
     "w.id, q.seq"
 );
 
-/// The project of a session, if the scope sees it.
-pub(crate) const PROJECT_OF: (&str, &str) = ("session", "SELECT project FROM session WHERE id = ?1");
+pub(crate) const HOME: (&str, &str) =
+    ("session", "SELECT project, parent, fork_seq FROM session WHERE id = ?1 AND erasing = 0");
 
-fn visible(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Option<ProjectId>, Fault> {
-    let project = one(conn, PROJECT_OF, [session.to_string()], |c| c.parse())?;
-    Ok(project.filter(|p| scope.sees(*p)))
+/// A session's project and where it was forked off.
+fn home(conn: &Connection, session: SessionId) -> Result<Option<(ProjectId, Option<ForkPoint>)>, Fault> {
+    one(conn, HOME, [session.to_string()], |c| Ok((c.parse()?, c.fork()?)))
+}
+
+/// The project of a session, if the scope sees it.
+pub(crate) fn visible(
+    conn: &Connection,
+    scope: &Scope,
+    session: SessionId,
+) -> Result<Option<ProjectId>, Fault> {
+    Ok(home(conn, session)?.map(|(project, _)| project).filter(|p| scope.sees(*p)))
+}
+
+/// A run of places of one session that belongs to what another one shows.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    session: SessionId,
+    first: u64,
+    last: u64,
+}
+
+/// Where the entries of a session stand: those of the beginning that it shares, oldest first, then its own. Empty where
+/// the scope does not see it.
+fn stretches(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Vec<Stretch>, Fault> {
+    let mut found = Vec::new();
+    let (mut session, mut last) = (session, u64::MAX);
+    while let Some((project, fork)) = home(conn, session)? {
+        if !scope.sees(project) {
+            return Ok(Vec::new());
+        }
+        let first = fork.map_or(0, |f| f.seq) + 1;
+        found.push(Stretch { session, first, last });
+        // A parent's own entries reach up to its fork, so places fall on the way; damage cannot lead in a circle.
+        match fork {
+            Some(fork) if fork.seq < last => (session, last) = (fork.session, fork.seq),
+            _ => break,
+        }
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// The session that holds the entry which a session shows at a place, and its hash.
+pub(crate) fn at(
+    conn: &Connection,
+    session: SessionId,
+    seq: u64,
+) -> Result<Option<(SessionId, Digest)>, Fault> {
+    let stretches = stretches(conn, &Scope::All, session)?;
+    let Some(stretch) = stretches.iter().find(|s| (s.first..=s.last).contains(&seq)) else { return Ok(None) };
+    let hash = one(conn, HASH_AT, (stretch.session.to_string(), clamp(seq)), |c| c.digest())?;
+    Ok(hash.map(|hash| (stretch.session, hash)))
 }
 
 fn entries_of(conn: &Connection, selection: &Selection, params: &[&dyn ToSql]) -> Result<Vec<Loaded>, Fault> {
@@ -69,18 +118,25 @@ pub(crate) fn entries(
     after: u64,
     limit: usize,
 ) -> Result<Vec<Entry>, Fault> {
-    if limit == 0 || visible(conn, scope, session)?.is_none() {
+    if limit == 0 {
         return Ok(Vec::new());
     }
     let last = after.saturating_add(limit as u64);
     let first = after.saturating_add(1);
-    let found = entries_of(conn, &RUN, &[&session.to_string(), &clamp(first), &clamp(last)])?;
+    let mut found = Vec::new();
+    for s in stretches(conn, scope, session)? {
+        let (first, last) = (first.max(s.first), last.min(s.last));
+        if first <= last {
+            found.extend(entries_of(conn, &RUN, &[&s.session.to_string(), &clamp(first), &clamp(last)])?);
+        }
+    }
     Ok(found.into_iter().map(|l| l.entry).collect())
 }
 
 pub(crate) const LATEST: (&str, &str) = (
     "compaction",
-    "SELECT e.id FROM compaction c JOIN entry e ON e.no = c.entry WHERE c.session = ?1 ORDER BY c.seq DESC LIMIT 1",
+    "SELECT e.id FROM compaction c JOIN entry e ON e.no = c.entry WHERE c.session = ?1 AND c.seq <= ?2 \
+     ORDER BY c.seq DESC LIMIT 1",
 );
 
 pub(crate) fn latest_compaction(
@@ -88,12 +144,10 @@ pub(crate) fn latest_compaction(
     scope: &Scope,
     session: SessionId,
 ) -> Result<Option<(Placed, Compaction)>, Fault> {
-    if visible(conn, scope, session)?.is_none() {
-        return Ok(None);
-    }
-    let Some(id) = one(conn, LATEST, [session.to_string()], |c| c.parse::<EntryId>())? else {
-        return Ok(None);
-    };
+    let stretches = stretches(conn, scope, session)?.into_iter().rev();
+    let found = stretches
+        .map(|s| one(conn, LATEST, (s.session.to_string(), clamp(s.last)), |c| c.parse::<EntryId>()));
+    let Some(id) = found.filter_map(Result::transpose).next().transpose()? else { return Ok(None) };
     let Some(entry) = entry(conn, scope, id)? else { return Ok(None) };
     let placed = placed_of(&entry);
     match entry.body {
@@ -114,10 +168,11 @@ pub(crate) fn quotes(
     session: SessionId,
     through: u64,
 ) -> Result<Vec<Entry>, Fault> {
-    if visible(conn, scope, session)?.is_none() {
-        return Ok(Vec::new());
+    let mut found = Vec::new();
+    for s in stretches(conn, scope, session)? {
+        let through = through.min(s.last);
+        found.extend(entries_of(conn, &QUOTES, &[&s.session.to_string(), &clamp(through)])?);
     }
-    let found = entries_of(conn, &QUOTES, &[&session.to_string(), &clamp(through)])?;
     Ok(found.into_iter().map(|l| l.entry).collect())
 }
 
@@ -146,11 +201,11 @@ pub(crate) fn waiting(
 }
 
 pub(crate) const MARKS: (&str, &str) =
-    ("mark", "SELECT kind, target, route FROM mark WHERE target = ?1 ORDER BY seq");
+    ("mark", concat!("SELECT ", mark_columns!(), " FROM mark x WHERE x.target = ?1 ORDER BY x.seq"));
 
 pub(crate) fn marks(conn: &Connection, scope: &Scope, of: EntryId) -> Result<Vec<Mark>, Fault> {
     match place(conn, scope, of)? {
-        Some(_) => all(conn, MARKS, [of.to_string()], mark),
+        Some(_) => all(conn, MARKS, [of.to_string()], |c| Ok(mark(c)?.mark)),
         None => Ok(Vec::new()),
     }
 }
@@ -175,12 +230,64 @@ pub(crate) fn read_place(c: &mut Cells<'_>) -> Result<Placed, Fault> {
 
 pub(crate) const PLACE: (&str, &str) = (
     "entry",
-    concat!("SELECT ", place_columns!(), " FROM entry e JOIN session s ON s.id = e.session WHERE e.id = ?1"),
+    concat!(
+        "SELECT ",
+        place_columns!(),
+        " FROM entry e JOIN session s ON s.id = e.session WHERE e.id = ?1 AND s.erasing = 0"
+    ),
 );
 
 /// Where an entry stands, if the scope sees it.
 pub(crate) fn place(conn: &Connection, scope: &Scope, id: EntryId) -> Result<Option<Placed>, Fault> {
     Ok(one(conn, PLACE, [id.to_string()], read_place)?.filter(|p| scope.sees(p.project)))
+}
+
+pub(crate) const SUPERSEDING: (&str, &str) = (
+    "entry",
+    concat!(
+        "SELECT ",
+        place_columns!(),
+        " FROM entry e JOIN session s ON s.id = e.session WHERE e.supersedes = ?1 AND s.erasing = 0"
+    ),
+);
+
+/// What took the place of a turn, if the scope sees it.
+pub(crate) fn superseding(conn: &Connection, scope: &Scope, of: EntryId) -> Result<Option<Placed>, Fault> {
+    Ok(one(conn, SUPERSEDING, [of.to_string()], read_place)?.filter(|p| scope.sees(p.project)))
+}
+
+pub(crate) const QUOTES_OF: (&str, &str) = (
+    "quote",
+    concat!(
+        "SELECT ",
+        place_columns!(),
+        " FROM quote q JOIN entry e ON e.no = q.entry JOIN session s ON s.id = e.session \
+         WHERE substr(q.origin, -26) = ?1 AND s.erasing = 0 ORDER BY e.session, e.seq"
+    ),
+);
+
+pub(crate) fn quotes_of(conn: &Connection, scope: &Scope, turn: EntryId) -> Result<Vec<Placed>, Fault> {
+    let mut found = all(conn, QUOTES_OF, [turn.to_string()], read_place)?;
+    found.retain(|p| scope.sees(p.project));
+    Ok(found)
+}
+
+/// The entries whose last pinning was not taken back.
+pub(crate) const PINNED: (&str, &str) = (
+    "mark",
+    concat!(
+        "SELECT DISTINCT ",
+        place_columns!(),
+        " FROM mark m JOIN entry e ON e.id = m.target JOIN session s ON s.id = e.session \
+         WHERE m.session = ?1 AND m.kind = 'pinned' AND e.seq <= ?2 AND NOT EXISTS (SELECT 1 FROM mark u \
+         WHERE u.target = m.target AND u.kind = 'unpinned' AND u.seq > m.seq) ORDER BY e.seq"
+    ),
+);
+
+pub(crate) fn pinned(conn: &Connection, scope: &Scope, session: SessionId) -> Result<Vec<Placed>, Fault> {
+    let stretches = stretches(conn, scope, session)?.into_iter();
+    let found = stretches.map(|s| all(conn, PINNED, (s.session.to_string(), clamp(s.last)), read_place));
+    Ok(found.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 const ENDING: (&str, &str) = (
@@ -189,7 +296,7 @@ const ENDING: (&str, &str) = (
         "SELECT ",
         place_columns!(),
         " FROM entry e CROSS JOIN session s ON s.id = e.session \
-         WHERE ?2 = 0 OR substr(e.id, -?2) = ?1 ORDER BY e.id"
+         WHERE s.erasing = 0 AND (?2 = 0 OR substr(e.id, -?2) = ?1) ORDER BY e.id"
     ),
 );
 
@@ -214,34 +321,6 @@ pub(crate) fn find_entries(
     Ok(found)
 }
 
-pub(crate) const KEY: (&str, &str) = (
-    "caller_key",
-    concat!(
-        "SELECT ",
-        place_columns!(),
-        " FROM caller_key k JOIN entry e ON e.no = k.entry \
-         JOIN session s ON s.id = e.session WHERE k.session = ?1 AND k.kind = ?2 AND k.value = ?3"
-    ),
-);
-
-pub(crate) fn known(
-    conn: &Connection,
-    scope: &Scope,
-    session: SessionId,
-    key: &str,
-) -> Result<Option<Placed>, Fault> {
-    if visible(conn, scope, session)?.is_none() {
-        return Ok(None);
-    }
-    let session = session.to_string();
-    for kind in [kind::TURN, kind::COMPACT] {
-        if let Some(found) = one(conn, KEY, (&session, kind, key), read_place)? {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
-}
-
 pub(crate) const HASH_AT: (&str, &str) = ("entry", "SELECT hash FROM entry WHERE session = ?1 AND seq = ?2");
 pub(crate) const HEAD: (&str, &str) = ("session", "SELECT head FROM session WHERE id = ?1 AND last_seq = 0");
 
@@ -254,10 +333,9 @@ pub(crate) fn hash_at(
     if visible(conn, scope, session)?.is_none() {
         return Ok(None);
     }
-    let session = session.to_string();
-    match one(conn, HASH_AT, (&session, clamp(seq)), |c| c.digest())? {
-        None if seq == 0 => one(conn, HEAD, [&session], |c| c.digest()),
-        found => Ok(found),
+    match at(conn, session, seq)? {
+        None if seq == 0 => one(conn, HEAD, [session.to_string()], |c| c.digest()),
+        found => Ok(found.map(|(_, hash)| hash)),
     }
 }
 

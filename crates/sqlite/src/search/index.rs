@@ -27,8 +27,6 @@ pub(crate) const MADE_IN: (&str, &str) = ("session", "SELECT first_project FROM 
 
 const ADD_TURN: &str = "INSERT INTO turn_words (rowid, words) VALUES (?1, ?2)";
 const ADD_OUTPUT: &str = "INSERT INTO output_words (rowid, words) VALUES (?1, ?2)";
-const DROP_TURN: &str = "INSERT INTO turn_words (turn_words, rowid, words) VALUES ('delete', ?1, ?2)";
-const DROP_OUTPUT: &str = "INSERT INTO output_words (output_words, rowid, words) VALUES ('delete', ?1, ?2)";
 const REACHED: &str = "UPDATE search_state SET indexed = ?1 WHERE one = 1";
 
 /// How much one step takes in.
@@ -60,16 +58,17 @@ pub(crate) fn step(conn: &Connection, bounds: Bounds) -> Result<Progress, Fault>
     Ok(Progress { indexed: count as u64, left: left(conn)? })
 }
 
-/// Takes an entry's words out of the index, and so out of the file. Its texts must still be there: the words are made from
-/// them once more. Where some of them stay, the entry is taken in again afterwards.
-#[cfg_attr(not(test), expect(dead_code, reason = "what is redacted or erased will need it"))]
-pub(crate) fn forget(conn: &Connection, no: i64) -> Result<(), Fault> {
-    if no > indexed(conn)? {
-        return Ok(());
-    }
-    let mut step = Step { conn, speakers: Speakers::new(Trust::Checked), made_in: HashMap::new(), bytes: 0 };
-    let loaded = load(conn, &NUMBERED, &[&no, &no], &mut step.speakers)?;
-    loaded.iter().try_for_each(|l| step.put(no, &l.entry, DROP_TURN, DROP_OUTPUT))
+/// Empties the index and goes back to its beginning.
+const EMPTY: &[&str] = &[
+    "INSERT INTO turn_words (turn_words) VALUES ('delete-all')",
+    "INSERT INTO output_words (output_words) VALUES ('delete-all')",
+    "UPDATE search_state SET indexed = 0 WHERE one = 1",
+];
+
+/// Takes everything out of the index, and so out of the file, where texts are redacted or erased; it is caught up again in
+/// steps. Taking out single words is not enough: the words that pages are told apart by would stay.
+pub(crate) fn start_over(conn: &Connection) -> Result<(), Fault> {
+    EMPTY.iter().try_for_each(|sql| run(conn, sql, []).map(|_| ()))
 }
 
 struct Step<'c, 's> {

@@ -19,7 +19,7 @@ use crate::rows::{Speakers, Trust};
 pub(crate) const LATER: (&str, &str) = (
     "entry",
     "SELECT e.no, s.project FROM entry e CROSS JOIN session s ON s.id = e.session \
-     WHERE e.no > ?1 AND e.no < ?2 AND (e.kind = 'turn' OR e.kind = 'forward') ORDER BY e.no DESC",
+     WHERE s.erasing = 0 AND e.no > ?1 AND e.no < ?2 AND (e.kind = 'turn' OR e.kind = 'forward') ORDER BY e.no DESC",
 );
 pub(crate) const TURNS: (&str, &str) = (
     "turn_words",
@@ -30,10 +30,14 @@ pub(crate) const TURNS_AND_OUTPUTS: (&str, &str) = (
     "SELECT rowid FROM turn_words WHERE turn_words MATCH ?1 AND rowid < ?2 \
      UNION SELECT rowid FROM output_words WHERE output_words MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC",
 );
-pub(crate) const PROJECT: (&str, &str) =
-    ("session", "SELECT s.project FROM entry e JOIN session s ON s.id = e.session WHERE e.no = ?1");
-pub(crate) const NUMBER: (&str, &str) =
-    ("entry", "SELECT e.no, s.project FROM entry e JOIN session s ON s.id = e.session WHERE e.id = ?1");
+pub(crate) const PROJECT: (&str, &str) = (
+    "session",
+    "SELECT s.project FROM entry e JOIN session s ON s.id = e.session WHERE e.no = ?1 AND s.erasing = 0",
+);
+pub(crate) const NUMBER: (&str, &str) = (
+    "entry",
+    "SELECT e.no, s.project FROM entry e JOIN session s ON s.id = e.session WHERE e.id = ?1 AND s.erasing = 0",
+);
 pub(crate) const MOVED: (&str, &str) = (
     "session",
     "SELECT DISTINCT first_project FROM session INDEXED BY session_moved \
@@ -134,8 +138,9 @@ impl Look<'_> {
 
     /// Looks at an entry that the index found.
     fn at(&mut self, no: i64) -> Result<Next, Fault> {
-        let project = || one(self.conn, PROJECT, [no], |c| c.parse());
-        let seen = *self.scope == Scope::All || project()?.is_some_and(|p| self.scope.sees(p));
+        // What is being erased is in no project any more.
+        let project = one(self.conn, PROJECT, [no], |c| c.parse())?;
+        let seen = project.is_some_and(|p| self.scope.sees(p));
         if seen { self.look(no) } else { Ok(Next::Row) }
     }
 

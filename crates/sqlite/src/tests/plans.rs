@@ -1,13 +1,15 @@
+use crate::read::key::KEY;
 use crate::read::load::Selection;
 use crate::read::turns::{
-    BY_ID, HASH_AT, HEAD, KEY, LATEST, MARKS, PLACE, PROJECT_OF, QUOTES, RUN, WAITING, WAITING_ALL,
-    WAITING_IN,
+    BY_ID, HASH_AT, HEAD, HOME, LATEST, MARKS, PINNED, PLACE, QUOTES, QUOTES_OF, RUN, SUPERSEDING, WAITING,
+    WAITING_ALL, WAITING_IN,
 };
-use crate::rows::{SESSION, SPEAKER};
+use crate::rows::{MERGED, SESSION, SPEAKER};
 use crate::search::index::{MADE_IN, NEXT, NUMBERED};
 use crate::search::query::{BY_NUMBER, LATER, MOVED, NUMBER, PROJECT, TURNS, TURNS_AND_OUTPUTS};
 use crate::search::{INDEXED, LAST};
 use crate::write::append::{FIRST_DERIVED, FIRST_MARK, LAST_CLOSING, SAME_STANDING};
+use crate::write::life::{FORKS, LAST_RENAMING};
 
 use super::{folder, open};
 
@@ -37,7 +39,8 @@ fn nothing_that_an_app_does_often_scans_a_table() {
         LATEST,
         MARKS,
         PLACE,
-        PROJECT_OF,
+        HOME,
+        FORKS,
         SESSION,
         SPEAKER,
         FIRST_MARK,
@@ -51,6 +54,11 @@ fn nothing_that_an_app_does_often_scans_a_table() {
         NUMBER,
         PROJECT,
         INDEXED,
+        LAST_RENAMING,
+        MERGED,
+        PINNED,
+        QUOTES_OF,
+        SUPERSEDING,
     ];
     let all = selections.iter().flat_map(statements).chain(singles.map(|(_, sql)| sql));
     for sql in all {

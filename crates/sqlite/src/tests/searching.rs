@@ -10,7 +10,7 @@ use sayso_store::{
 
 use super::{folder, open, raw};
 use crate::SqliteStore;
-use crate::search::index::forget;
+use crate::search::index::start_over;
 
 const PROJECT: ProjectId = ProjectId::from_u128(1);
 const SESSION: SessionId = SessionId::from_u128(2);
@@ -71,7 +71,7 @@ fn a_ledger_without_an_index_gets_one_and_is_searched_at_once() {
     conn.execute_batch(first.sql).unwrap();
     conn.pragma_update(None, "application_id", sayso_schema::SQLITE_APPLICATION_ID).unwrap();
     conn.pragma_update(None, "user_version", first.number).unwrap();
-    let meta = "INSERT INTO meta (one, ledger, created_at) VALUES (1, ?1, 1)";
+    let meta = "INSERT INTO meta (one, ledger, created_at, secret) VALUES (1, ?1, 1, randomblob(32))";
     conn.execute(meta, [super::LEDGER.to_string()]).unwrap();
     // Rows as a program that knew no search wrote them: the tables of the first step alone.
     let newer = super::folder();
@@ -122,8 +122,7 @@ fn words_that_are_taken_out_leave_no_trace() {
     }
     store.index(1_000).unwrap();
     assert!(traces(&folder.path, "zebrafish") >= 100);
-    let erase = |conn: &rusqlite::Connection| (1..=300).try_for_each(|no| forget(conn, no));
-    store.write_with("testing", erase).unwrap();
+    store.write_with("testing", start_over).unwrap();
     assert_eq!(traces(&folder.path, "zebrafish"), 0);
     assert_eq!(traces(&folder.path, "harbour"), 0);
     assert_eq!(store.verify(&Scope::All).unwrap().problems, Vec::new());

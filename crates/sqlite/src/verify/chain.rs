@@ -1,7 +1,7 @@
 //! Sessions: their rows, and every entry's hash again from what is stored.
 
 use sayso_model::form::{self, Link};
-use sayso_model::{Digest, EntryBody, MarkKind, SessionId, UtcMs};
+use sayso_model::{Digest, EntryBody, Mark, MarkKind, ProjectId, SessionId, UtcMs};
 use sayso_store::{Session, SessionHead};
 
 use super::{Look, Where};
@@ -9,12 +9,12 @@ use crate::cells::{Broken, one};
 use crate::fault::Fault;
 use crate::read::clamp;
 use crate::read::load::{Loaded, load};
-use crate::read::turns::RUN;
-use crate::rows::{SessionRecord, Speakers, Trust, session_columns};
+use crate::read::turns::{HASH_AT, RUN};
+use crate::rows::{SessionRecord, Speakers, Trust, resolve, session_columns};
 use crate::write::speakers_of;
 
 const SESSIONS: (&str, &str) =
-    ("session", concat!("SELECT ", session_columns!(), " FROM session s ORDER BY s.id"));
+    ("session", concat!("SELECT ", session_columns!(), " FROM session s WHERE s.erasing = 0 ORDER BY s.id"));
 const NEXT: (&str, &str) = ("entry", "SELECT min(seq) FROM entry WHERE session = ?1 AND seq >= ?2");
 
 /// Entries that are held at once.
@@ -30,6 +30,10 @@ struct Walk {
     turns: u64,
     last_at: Option<UtcMs>,
     closed: bool,
+    /// The project that the entries say it belongs to, before merges.
+    project: ProjectId,
+    /// The commitment to the title that the entries say it has.
+    title: Digest,
 }
 
 impl Look<'_> {
@@ -45,9 +49,9 @@ impl Look<'_> {
                 seq: session.last_seq,
                 hash: session.head,
             });
-            let walk = look.walk(session.id, record.genesis, &mut speakers)?;
+            let walk = look.walk(&record, &mut speakers)?;
             look.compare(session, &walk);
-            Ok(())
+            look.compare_row(&record, &walk)
         })
     }
 
@@ -59,18 +63,29 @@ impl Look<'_> {
         if record.genesis != record.genesis_again(self.ledger) {
             self.problem(at, "the session's beginning is not what was written");
         }
+        if let Some(fork) = record.session.fork {
+            let point = one(self.conn, HASH_AT, (fork.session.to_string(), clamp(fork.seq)), |c| c.digest());
+            if !matches!(point, Ok(found) if found == record.fork_hash) {
+                self.problem(at, "the entry where the session was forked off is not what it was");
+            }
+        }
         if let Err(Broken) = record.title.clone().open() {
             self.problem(at, "the session's title is not what was written");
         }
     }
 
-    fn walk(
-        &mut self,
-        session: SessionId,
-        genesis: Digest,
-        speakers: &mut Speakers<'_>,
-    ) -> Result<Walk, Fault> {
-        let mut walk = Walk { session, next: 1, prev: Some(genesis), turns: 0, last_at: None, closed: false };
+    fn walk(&mut self, record: &SessionRecord, speakers: &mut Speakers<'_>) -> Result<Walk, Fault> {
+        let session = record.session.id;
+        let mut walk = Walk {
+            session,
+            next: record.session.fork.map_or(0, |f| f.seq) + 1,
+            prev: Some(record.fork_hash.unwrap_or(record.genesis)),
+            turns: 0,
+            last_at: None,
+            closed: false,
+            project: record.first_project,
+            title: record.first_title,
+        };
         let id = session.to_string();
         while let Some(first) =
             one(self.conn, NEXT, (&id, clamp(walk.next)), |c| c.number_opt::<u64>())?.flatten()
@@ -134,7 +149,8 @@ impl Look<'_> {
         for flaw in &loaded.flaws {
             self.problem(at, flaw.clone());
         }
-        if let Some(prev) = walk.prev {
+        // Of an erased entry only place and hash are left.
+        if let Some(prev) = walk.prev.filter(|_| !is_stub(&entry.body)) {
             let link = Link {
                 session: entry.session,
                 seq: entry.seq,
@@ -176,6 +192,26 @@ impl Look<'_> {
     }
 }
 
+impl Look<'_> {
+    /// What entries and merges say, against the session's row.
+    fn compare_row(&mut self, record: &SessionRecord, walk: &Walk) -> Result<(), Fault> {
+        let session = &record.session;
+        let at = Where::session(session.id);
+        if walk.title != record.title.commitment {
+            self.problem(at, "the session's title is not the one that its entries gave it");
+        }
+        let project = self.note(at, resolve(self.conn, walk.project))?;
+        if project.is_some_and(|found| found != Some(session.project)) {
+            self.problem(at, "the session's project is not the one that its entries and merges name");
+        }
+        Ok(())
+    }
+}
+
+fn is_stub(body: &EntryBody) -> bool {
+    matches!(body, EntryBody::Mark(Mark { kind: MarkKind::Erased, of: None, .. }))
+}
+
 impl Walk {
     fn take(&mut self, loaded: &Loaded) {
         let entry = &loaded.entry;
@@ -185,10 +221,12 @@ impl Walk {
                 self.turns += 1;
                 self.last_at = Some(turn.said_at.map_or(entry.recorded_at, |said| UtcMs(said.ms())));
             }
-            EntryBody::Mark(mark) if matches!(mark.kind, MarkKind::Closed | MarkKind::Reopened) => {
-                self.closed = mark.kind == MarkKind::Closed;
+            EntryBody::Mark(mark) => {
+                self.closed = mark.closes().unwrap_or(self.closed);
+                self.project = mark.project.unwrap_or(self.project);
+                self.title = loaded.commitments.first().copied().unwrap_or(self.title);
             }
-            EntryBody::Mark(_) | EntryBody::Compaction(_) => {}
+            EntryBody::Compaction(_) => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Rows that no longer hang together: children without an entry, entries without a session, states without a mark.
 
 use super::{Look, Where};
+use crate::erase::tombstone;
 use crate::fault::Fault;
 
 /// What is wrong with the rows that a query finds: session, seq, id of the entry, and a number that names the row.
@@ -16,6 +17,25 @@ const LOOSE: &[(&str, &str)] = &[
          WHERE NOT EXISTS (SELECT 1 FROM project p WHERE p.id = s.project)",
     ),
     (
+        "the session stands in a project that was merged into another",
+        "SELECT s.id, NULL, NULL, NULL FROM session s JOIN project p ON p.id = s.project \
+         WHERE p.merged_into IS NOT NULL",
+    ),
+    (
+        "an entry stands before the place where its session was forked off",
+        "SELECT e.session, e.seq, e.id, e.no FROM session s JOIN entry e ON e.session = s.id \
+         WHERE s.parent IS NOT NULL AND e.seq <= s.fork_seq",
+    ),
+    (
+        "the session is out of sight, and nothing is to be erased",
+        "SELECT s.id, NULL, NULL, NULL FROM session s WHERE s.erasing = 1 AND NOT EXISTS (SELECT 1 FROM erasure)",
+    ),
+    (
+        "the entry is empty, and no mark says that it was erased",
+        "SELECT e.session, e.seq, e.id, e.no FROM entry e WHERE e.kind = 'erased' AND NOT EXISTS (SELECT 1 FROM mark m \
+         WHERE m.target = e.id AND m.kind = 'erased')",
+    ),
+    (
         "a part belongs to no turn",
         "SELECT e.session, e.seq, e.id, p.no FROM part p LEFT JOIN entry e ON e.no = p.no >> 12 \
          WHERE e.no IS NULL OR e.kind NOT IN ('turn', 'forward')",
@@ -28,9 +48,9 @@ const LOOSE: &[(&str, &str)] = &[
     (
         "a quote's row does not fit its marks",
         "SELECT q.session, q.seq, e.id, q.entry FROM quote q JOIN entry e ON e.no = q.entry \
-         WHERE q.state <> coalesce((SELECT m.kind FROM mark m WHERE m.target = e.id \
-         AND m.kind IN ('offered', 'in_context') ORDER BY m.seq DESC LIMIT 1), \
-         'recorded')",
+         JOIN session s ON s.id = q.session AND s.erasing = 0 WHERE q.state <> coalesce( \
+         (SELECT m.kind FROM mark m WHERE m.target = e.id \
+         AND m.kind IN ('offered', 'in_context') ORDER BY m.seq DESC LIMIT 1), 'recorded')",
     ),
     (
         "a hop belongs to no quote",
@@ -53,11 +73,6 @@ const LOOSE: &[(&str, &str)] = &[
          WHERE NOT EXISTS (SELECT 1 FROM session s WHERE s.id = o.session)",
     ),
     (
-        "the output that a part names does not exist",
-        "SELECT e.session, e.seq, e.id, p.no FROM part p JOIN entry e ON e.no = p.no >> 12 \
-         WHERE p.output IS NOT NULL AND NOT EXISTS (SELECT 1 FROM output o WHERE o.id = p.output)",
-    ),
-    (
         "a stream belongs to no output",
         "SELECT NULL, NULL, NULL, NULL FROM output_stream t \
          WHERE NOT EXISTS (SELECT 1 FROM output o WHERE o.id = t.output)",
@@ -69,7 +84,25 @@ const LOOSE: &[(&str, &str)] = &[
     ),
 ];
 
+const WITHOUT_OUTPUT: (&str, &str) = (
+    "part",
+    "SELECT e.session, e.seq, e.id, p.no, p.output FROM part p JOIN entry e ON e.no = p.no >> 12 \
+     WHERE p.output IS NOT NULL AND NOT EXISTS (SELECT 1 FROM output o WHERE o.id = p.output)",
+);
+
 impl Look<'_> {
+    /// Outputs that parts name and that are not there, unless they were erased.
+    pub(super) fn outputs_of_parts(&mut self) -> Result<(), Fault> {
+        self.rows(WITHOUT_OUTPUT, [], |look, c| {
+            let at = Where { session: c.parse_opt()?, seq: c.number_opt()?, entry: c.parse_opt()? };
+            let (row, output) = (c.int()?, c.parse()?);
+            if !tombstone::stands(look.conn, &tombstone::output(output))? {
+                look.problem(at, format!("the output that a part names does not exist (row {row})"));
+            }
+            Ok(())
+        })
+    }
+
     pub(super) fn loose_rows(&mut self) -> Result<(), Fault> {
         for (what, sql) in LOOSE {
             self.rows(("the tables", sql), [], |look, c| {

@@ -102,6 +102,7 @@ fn holding(by: &Speaker, note: Option<&str>, quote: Quote) -> EntryBody {
         speaker: by.clone(),
         said_at: None,
         reply_to: None,
+        supersedes: None,
         repairs: 0,
         parts: note.into_iter().collect(),
         quote: Some(Box::new(quote)),

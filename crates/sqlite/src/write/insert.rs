@@ -4,21 +4,21 @@ use rusqlite::params;
 use sayso_model::canon::commit;
 use sayso_model::form::{self, Link};
 use sayso_model::{
-    Digest, EntryBody, EntryId, Mark, MarkKind, Quote, SaidAt, Salt, Seed, SessionId, SpeakerId, Turn, UtcMs,
-    row,
+    Digest, EntryBody, EntryId, Mark, Quote, SaidAt, Salt, Seed, SessionId, SpeakerId, Turn, UtcMs, row,
 };
 use sayso_store::Placed;
 use sayso_store::content::KEY_SALT;
 
 use super::{Write, taken};
-use crate::cells::run;
+use crate::cells::{Sealed, run};
 use crate::fault::Fault;
 use crate::read::clamp;
 use crate::read::part::PartCells;
 use crate::read::turns::state_word;
+use crate::search::index;
 
 const NEW_ENTRY: &str = "INSERT INTO entry (id, session, seq, kind, recorded_at, hash, speaker, said_at, \
-     said_offset, reply_to, repairs) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+     said_offset, reply_to, supersedes, repairs) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
      ON CONFLICT (id) DO NOTHING";
 const NEW_PART: &str = "INSERT INTO part (no, speaker, kind, seal, call_id, tool, outcome, media_type, \
      output, salt, commitment, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
@@ -30,15 +30,15 @@ const NEW_QUOTE: &str = "INSERT INTO quote (entry, session, seq, state, origin, 
 const NEW_HOP: &str = "INSERT INTO hop (entry, place, address, speaker, at) VALUES (?1, ?2, ?3, ?4, ?5)";
 const NEW_COMPACTION: &str = "INSERT INTO compaction (entry, session, seq, through, text, salt, commitment) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-const NEW_MARK: &str =
-    "INSERT INTO mark (entry, session, seq, kind, target, route) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const NEW_MARK: &str = "INSERT INTO mark (entry, session, seq, kind, target, route, title, title_salt, title_commitment, project) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 const REACHED: &str = "UPDATE quote SET state = ?2 WHERE entry = (SELECT no FROM entry WHERE id = ?1)";
 const NEW_KEY: &str = "INSERT INTO caller_key (session, kind, value, salt, content, entry, digest) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const SEEN: &str =
     "INSERT INTO speaker_seen (project, speaker) VALUES (?1, ?2) ON CONFLICT (project, speaker) DO NOTHING";
 const ADVANCED: &str = "UPDATE session SET closed = ?2, turns = ?3, last_seq = ?4, head = ?5, last_at = ?6, \
-     digest = ?7 WHERE id = ?1";
+     digest = ?7, project = ?8, title = ?9, title_salt = ?10, title_commitment = ?11 WHERE id = ?1";
 
 /// An entry that was placed, and the number of its row.
 pub(super) struct At {
@@ -84,12 +84,13 @@ impl Write<'_> {
         let salts = form::salts(seed, body);
         let commitments = form::commitments(&salts, body);
         let hash = form::entry_hash(&link, body, &commitments, &|s| self.speakers.commitment(s));
+        let title = titled(body, &salts, &commitments);
         let placed = Placed { id, project, session, seq, hash };
         let no = self.insert_entry(&placed, body)?;
         let at = At { placed, no };
         self.insert_body(&at, body, Texts::of(body, salts, &commitments))?;
         self.insert_seen(&placed, body)?;
-        self.advance(&placed, body)?;
+        self.advance(&placed, body, title)?;
         Ok(at)
     }
 
@@ -113,6 +114,7 @@ impl Write<'_> {
             said_at.map(SaidAt::ms),
             said_at.map(SaidAt::offset_minutes),
             turn.and_then(|t| t.reply_to).map(|id| id.to_string()),
+            turn.and_then(|t| t.supersedes).map(|id| id.to_string()),
             turn.map(|t| t.repairs),
         ];
         match run(self.conn, NEW_ENTRY, row)? {
@@ -131,7 +133,7 @@ impl Write<'_> {
                 let row = params![at.no, session, seq, through, text, salt, commitment];
                 run(self.conn, NEW_COMPACTION, row).map(|_| ())
             }
-            EntryBody::Mark(mark) => self.insert_mark(at, mark),
+            EntryBody::Mark(mark) => self.insert_mark(at, mark, &mut texts),
         }
     }
 
@@ -201,10 +203,23 @@ impl Write<'_> {
         Ok(())
     }
 
-    fn insert_mark(&self, at: &At, mark: &Mark) -> Result<(), Fault> {
+    fn insert_mark(&self, at: &At, mark: &Mark, texts: &mut Texts<'_>) -> Result<(), Fault> {
         let (session, seq) = (at.placed.session.to_string(), clamp(at.placed.seq));
         let target = mark.of.map(|id| id.to_string());
-        run(self.conn, NEW_MARK, params![at.no, session, seq, mark.kind.as_str(), target, mark.route])?;
+        let title = mark.title.as_ref().map(|_| texts.next()).transpose()?;
+        let row = params![
+            at.no,
+            session,
+            seq,
+            mark.kind.as_str(),
+            target,
+            mark.route,
+            title.map(|t| t.0),
+            title.map(|t| t.1),
+            title.map(|t| t.2),
+            mark.project.map(|id| id.to_string()),
+        ];
+        run(self.conn, NEW_MARK, row)?;
         if let Some(target) = target.filter(|_| mark.kind.is_delivery()) {
             // So that what waits is found without reading the marks of every forward.
             run(self.conn, REACHED, (target, state_word(Some(mark.kind))))?;
@@ -215,33 +230,37 @@ impl Write<'_> {
     fn insert_seen(&mut self, placed: &Placed, body: &EntryBody) -> Result<(), Fault> {
         for speaker in speakers_of(body) {
             let row = (placed.project, speaker);
-            if !self.memory.seen.contains(&row) && self.seen.insert(row) {
+            let known = !self.recounted && self.memory.seen.contains(&row);
+            if !known && self.seen.insert(row) {
                 run(self.conn, SEEN, (placed.project.to_string(), speaker.to_string()))?;
             }
         }
         Ok(())
     }
 
-    fn advance(&mut self, placed: &Placed, body: &EntryBody) -> Result<(), Fault> {
+    fn advance(&mut self, placed: &Placed, body: &EntryBody, title: Option<Sealed>) -> Result<(), Fault> {
         let at = self.at;
-        let session = &mut self.session(placed.session)?.session;
+        let record = self.session(placed.session)?;
+        if let (Some(title), EntryBody::Mark(mark)) = (title, body) {
+            record.session.title = mark.title.clone().unwrap_or_default();
+            record.title = title;
+        }
+        let session = &mut record.session;
         (session.last_seq, session.head) = (placed.seq, placed.hash);
         match body {
             EntryBody::Turn(turn) => {
                 session.turns += 1;
                 session.last_at = Some(turn.said_at.map_or(at, |said| UtcMs(said.ms())));
             }
-            EntryBody::Mark(Mark { kind: kind @ (MarkKind::Closed | MarkKind::Reopened), .. }) => {
-                session.closed = *kind == MarkKind::Closed;
-            }
-            EntryBody::Mark(_) | EntryBody::Compaction(_) => {}
+            EntryBody::Mark(mark) => session.closed = mark.closes().unwrap_or(session.closed),
+            EntryBody::Compaction(_) => {}
         }
         self.changed.insert(placed.session);
         Ok(())
     }
 
     /// Writes the rows of the sessions that gained entries.
-    pub(super) fn flush(&mut self) -> Result<(), Fault> {
+    pub(crate) fn flush(&mut self) -> Result<(), Fault> {
         for id in std::mem::take(&mut self.changed) {
             let Some(record) = self.sessions.get(&id) else { continue };
             let s = &record.session;
@@ -253,10 +272,14 @@ impl Write<'_> {
                 s.head.0,
                 s.last_at.map(|at| at.0),
                 record.row_digest().0,
+                s.project.to_string(),
+                record.title.text,
+                record.title.salt.map(|salt| salt.0),
+                record.title.commitment.0,
             ];
             run(self.conn, ADVANCED, row)?;
         }
-        Ok(())
+        if self.forgot.take() { index::start_over(self.conn) } else { Ok(()) }
     }
 
     /// Keeps what a key stands for.
@@ -276,6 +299,13 @@ impl Write<'_> {
         let row = params![session.to_string(), kind, key, salt.0, content.0, at.no, digest.0];
         run(self.conn, NEW_KEY, row).map(|_| ())
     }
+}
+
+/// The title that an entry gives its session, as the session's row keeps it.
+fn titled(body: &EntryBody, salts: &[Salt], commitments: &[Digest]) -> Option<Sealed> {
+    let EntryBody::Mark(Mark { title: Some(title), .. }) = body else { return None };
+    let (salt, commitment) = (salts.first().copied(), *commitments.first()?);
+    Some(Sealed { text: Some(title.as_bytes().to_vec()), salt, commitment })
 }
 
 /// Everyone who stands in an entry.

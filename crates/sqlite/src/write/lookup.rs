@@ -1,38 +1,25 @@
 //! What commands refer to.
 
 use sayso_model::canon::commit;
-use sayso_model::{Digest, EntryId, PartBody, ProjectId, Salt, SessionId, Speaker, SpeakerId, row};
+use sayso_model::{EntryId, PartBody, ProjectId, SessionId, Speaker, SpeakerId};
 use sayso_store::{Alias, Blob, Placed, Refusal};
 
 use super::{Write, unknown_turn};
 use crate::cells::one;
 use crate::fault::Fault;
 use crate::read;
-use crate::read::turns::{place_columns, read_place};
+use crate::read::turns::{self, PLACE, read_place};
+use crate::rows;
 
-const PROJECT: (&str, &str) = ("project", "SELECT 1 FROM project WHERE id = ?1");
 const PROJECT_ALIAS: (&str, &str) =
     ("project_alias", "SELECT project FROM project_alias WHERE kind = ?1 AND value = ?2");
 const ENTRY: (&str, &str) = ("entry", "SELECT session FROM entry WHERE id = ?1");
 const BLOB: (&str, &str) = ("blob", "SELECT bytes FROM blob WHERE hash = ?1");
-const KEY: (&str, &str) = (
-    "caller_key",
-    concat!(
-        "SELECT k.salt, k.content, k.digest, ",
-        place_columns!(),
-        " FROM caller_key k \
-         JOIN entry e ON e.no = k.entry JOIN session s ON s.id = e.session \
-         WHERE k.session = ?1 AND k.kind = ?2 AND k.value = ?3"
-    ),
-);
-
 impl Write<'_> {
-    pub(super) fn project(&self, id: ProjectId) -> Result<(), Fault> {
-        let there = one(self.conn, PROJECT, [id.to_string()], |c| c.int())?;
-        match there.filter(|_| self.scope.sees(id)) {
-            Some(_) => Ok(()),
-            None => Err(Refusal::UnknownProject(id).into()),
-        }
+    /// A project that the scope sees: the one that an id leads to.
+    pub(super) fn project(&self, given: ProjectId) -> Result<ProjectId, Fault> {
+        let found = rows::resolve(self.conn, given)?.filter(|id| self.scope.sees(*id));
+        found.ok_or_else(|| Refusal::UnknownProject(given).into())
     }
 
     pub(super) fn project_alias_free(&self, alias: &Alias, project: ProjectId) -> Result<(), Fault> {
@@ -57,6 +44,20 @@ impl Write<'_> {
         let Some(id) = id else { return Ok(()) };
         let found = one(self.conn, ENTRY, [id.to_string()], |c| c.parse::<SessionId>())?;
         if found == Some(session) { Ok(()) } else { Err(unknown_turn(id)) }
+    }
+
+    /// An entry of the session, or of the beginning that it shares.
+    pub(super) fn entry_in_view(&mut self, session: SessionId, id: Option<EntryId>) -> Result<(), Fault> {
+        let Some(id) = id else { return Ok(()) };
+        if self.session(session)?.session.fork.is_none() {
+            return self.entry_of(session, Some(id));
+        }
+        let found = one(self.conn, PLACE, [id.to_string()], read_place)?;
+        let found = found.map(|p| Ok::<_, Fault>((p.session, turns::at(self.conn, session, p.seq)?)));
+        match found.transpose()? {
+            Some((there, Some((owner, _)))) if there == owner => Ok(()),
+            _ => Err(unknown_turn(id)),
+        }
     }
 
     /// An output that a part names must be one of a visible project.
@@ -88,12 +89,12 @@ impl Write<'_> {
         content: impl FnOnce() -> Vec<u8>,
     ) -> Result<Option<Placed>, Fault> {
         let Some(key) = key else { return Ok(None) };
-        let Some(found) = self.key_row(session, kind, key)? else { return Ok(None) };
-        let (salt, commitment, placed) = found;
-        if salt.is_some_and(|salt| commit(&salt, &content()) == commitment) {
-            return Ok(Some(placed));
+        let Some(found) = read::key::find(self.conn, session, kind, key)? else { return Ok(None) };
+        // Where the text was taken away, nothing is left to compare with.
+        if found.salt.is_none_or(|salt| commit(&salt, &content()) == found.content) {
+            return Ok(Some(found.placed));
         }
-        Err(Refusal::Conflict { key: key.to_owned(), written: placed.id }.into())
+        Err(Refusal::Conflict { key: key.to_owned(), written: found.placed.id }.into())
     }
 
     /// What was written under a key, whatever its content.
@@ -103,32 +104,6 @@ impl Write<'_> {
         kind: &'static str,
         key: &str,
     ) -> Result<Option<Placed>, Fault> {
-        Ok(self.key_row(session, kind, key)?.map(|(_, _, placed)| placed))
+        Ok(read::key::find(self.conn, session, kind, key)?.map(|found| found.placed))
     }
-
-    fn key_row(&self, session: SessionId, kind: &'static str, key: &str) -> Result<Option<KeyRow>, Fault> {
-        let found = one(self.conn, KEY, (session.to_string(), kind, key), |c| {
-            Ok((c.salt_opt()?, c.digest()?, c.digest()?, read_place(c)?))
-        })?;
-        let Some((salt, commitment, digest, placed)) = found else { return Ok(None) };
-        check_key(session, (kind, key), commitment, digest, &placed)?;
-        Ok(Some((salt, commitment, placed)))
-    }
-}
-
-/// A key's salt, the commitment to its content, and what was written under it.
-type KeyRow = (Option<Salt>, Digest, Placed);
-
-/// A row that names another entry than was written would make a retry return a stranger's turn.
-fn check_key(
-    session: SessionId,
-    (kind, key): (&str, &str),
-    content: Digest,
-    digest: Digest,
-    placed: &Placed,
-) -> Result<(), Fault> {
-    if row::key(session, kind, key, content, placed.id) == digest && placed.session == session {
-        return Ok(());
-    }
-    Err(Fault::Damaged(format!("the row of key {key:?} of session {session} is not what was written")))
 }

@@ -2,18 +2,23 @@
 
 pub(crate) mod append;
 mod create;
+pub(crate) mod erase;
 mod forward;
 mod insert;
+pub(crate) mod life;
 mod lookup;
+pub(crate) mod redact;
 
 pub(crate) use insert::speakers_of;
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rusqlite::Connection;
 use sayso_model::{EntryId, LedgerId, ProjectId, Seed, SessionId, SpeakerId, UtcMs};
 use sayso_store::{Batch, Command, Done, Refusal, Scope, StoreError, check};
 
+use crate::cells::one;
 use crate::fault::Fault;
 use crate::rows::{self, SessionRecord, Speakers, Voices};
 
@@ -22,16 +27,35 @@ use crate::rows::{self, SessionRecord, Speakers, Voices};
 pub(crate) struct Memory {
     voices: Voices,
     seen: HashSet<(ProjectId, SpeakerId)>,
+    /// Whether who spoke where was found out anew: what was known of that before is worth nothing.
+    pub(crate) recounted: bool,
+    /// The state of the file that it was learned from, as far as others write it.
+    version: i64,
 }
+
+/// Changes when another connection wrote.
+const VERSION: (&str, &str) = ("the file's version", "PRAGMA data_version");
 
 /// Speakers that are kept at most; more than that many are read anew.
 const KEPT: usize = 10_000;
 
 impl Memory {
+    /// Forgets everything where another connection wrote: it may have erased. Needs a transaction.
+    pub(crate) fn renew(&mut self, conn: &Connection) -> Result<(), Fault> {
+        let version = one(conn, VERSION, [], |c| c.int())?.unwrap_or_default();
+        if version != self.version {
+            *self = Self { version, ..Self::default() };
+        }
+        Ok(())
+    }
+
     /// Takes in what a batch learned, after its commit.
     pub(crate) fn learn(&mut self, other: Self) {
+        if other.recounted {
+            self.seen.clear();
+        }
         if self.voices.len().max(self.seen.len()) > KEPT {
-            *self = Self::default();
+            *self = Self { version: self.version, ..Self::default() };
         }
         self.voices.extend(other.voices);
         self.seen.extend(other.seen);
@@ -54,7 +78,8 @@ pub(crate) fn batch(
         done.push(applied.map_err(|fault| refused_at(index, fault))?);
     }
     write.flush()?;
-    Ok((done, Memory { voices: write.speakers.learned(), seen: write.seen }))
+    let Write { speakers, seen, recounted, .. } = write;
+    Ok((done, Memory { voices: speakers.learned(), seen, recounted, version: 0 }))
 }
 
 fn refused_at(index: usize, fault: Fault) -> Fault {
@@ -65,7 +90,7 @@ fn refused_at(index: usize, fault: Fault) -> Fault {
 }
 
 /// A batch that is being applied. Rows of sessions are read once and written back once, however many entries they gain.
-struct Write<'a> {
+pub(crate) struct Write<'a> {
     conn: &'a Connection,
     ledger: LedgerId,
     scope: &'a Scope,
@@ -75,10 +100,16 @@ struct Write<'a> {
     speakers: Speakers<'a>,
     memory: &'a Memory,
     seen: HashSet<(ProjectId, SpeakerId)>,
+    /// Whether who spoke where was found out anew.
+    recounted: bool,
+    /// Who stood in what is erased, and does not stand in its project any more.
+    leaving: BTreeSet<SpeakerId>,
+    /// Whether texts went that the index of the search may hold.
+    forgot: Cell<bool>,
 }
 
 impl<'a> Write<'a> {
-    fn new(conn: &'a Connection, ledger: LedgerId, memory: &'a Memory, batch: &'a Batch) -> Self {
+    pub(crate) fn new(conn: &'a Connection, ledger: LedgerId, memory: &'a Memory, batch: &'a Batch) -> Self {
         Self {
             conn,
             ledger,
@@ -89,6 +120,9 @@ impl<'a> Write<'a> {
             speakers: Speakers::after(&memory.voices),
             memory,
             seen: HashSet::new(),
+            recounted: false,
+            leaving: BTreeSet::new(),
+            forgot: Cell::new(false),
         }
     }
 
@@ -97,12 +131,19 @@ impl<'a> Write<'a> {
             Command::CreateProject(c) => self.create_project(c, seed),
             Command::AddAlias(project, alias) => self.add_alias(*project, alias),
             Command::CreateSession(c) => self.create_session(c, seed),
+            Command::ForkSession(c) => self.fork_session(c, seed),
             Command::CreateSpeaker(c) => self.create_speaker(c, seed),
-            Command::AppendTurn(c) => self.append_turn(c, seed),
+            Command::AppendTurn(c) => self.append_turn(c, None, seed),
+            Command::Edit(c) => self.append_turn(&c.turn, Some(c), seed),
             Command::Forward(c) => self.forward(c, seed),
             Command::Compact(c) => self.compact(c, seed),
             Command::Mark(c) => self.mark(c, seed),
             Command::StoreOutput(c) => self.store_output(c),
+            Command::RenameProject(c) => self.rename_project(c, seed),
+            Command::MergeProject(c) => self.merge_project(c),
+            Command::RenameSession(c) => self.rename_session(c, seed),
+            Command::Redact(c) => self.redact(c, seed),
+            Command::MoveSession(c) => self.move_session(c, seed),
         }
     }
 

@@ -4,19 +4,23 @@ use sayso_model::canon::commit;
 use sayso_model::form::{self, Link};
 use sayso_model::limits::FORWARD_CHARS;
 use sayso_model::{
-    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, OutputId, Part, PartBody, ProjectId,
-    Quote, Seed, SessionId, Source, Speaker, SpeakerId, TakeRequest, Turn, UtcMs, take,
+    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, Part, PartBody, ProjectId, Quote,
+    Seed, SessionId, Source, Speaker, TakeRequest, Turn, UtcMs, take,
 };
 
-use super::state::{KeyRecord, ProjectState, Record, State};
+use super::state::{Gone, KeyRecord, ProjectState, Record, State};
 use crate::command::{
-    Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Fate,
-    Forward, ForwardItem, MarkEntry, NewPart, Placed, StoreOutput,
+    Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Edit,
+    Fate, Forward, ForwardItem, MarkEntry, NewPart, Placed, StoreOutput,
 };
 use crate::content::{self, KEY_SALT, kind};
 use crate::error::{Refusal, StoreError};
-use crate::query::{Blob, Output, Scope, Session};
+use crate::query::{Output, Scope, Session};
 use crate::{check, query};
+
+pub(super) fn write(state: &State, scope: &'static Scope, at: UtcMs) -> Write<'static> {
+    Write { state: state.clone(), scope, at }
+}
 
 pub(super) fn batch(state: &State, batch: &Batch) -> Result<(State, Vec<Done>), StoreError> {
     let mut write = Write { state: state.clone(), scope: &batch.scope, at: batch.at };
@@ -29,10 +33,10 @@ pub(super) fn batch(state: &State, batch: &Batch) -> Result<(State, Vec<Done>), 
     Ok((write.state, done))
 }
 
-struct Write<'a> {
-    state: State,
-    scope: &'a Scope,
-    at: UtcMs,
+pub(super) struct Write<'a> {
+    pub(super) state: State,
+    pub(super) scope: &'a Scope,
+    pub(super) at: UtcMs,
 }
 
 /// What a keyed write found under its key.
@@ -43,9 +47,16 @@ impl Write<'_> {
         match command {
             Command::CreateProject(c) => self.create_project(c),
             Command::AddAlias(project, alias) => self.add_alias(*project, alias),
+            Command::RenameProject(c) => self.rename_project(c),
+            Command::MergeProject(c) => self.merge_project(c),
+            Command::RenameSession(c) => self.rename_session(c, seed),
+            Command::Redact(c) => self.redact(c, seed),
+            Command::MoveSession(c) => self.move_session(c, seed),
             Command::CreateSession(c) => self.create_session(c, seed),
+            Command::ForkSession(c) => self.fork_session(c),
             Command::CreateSpeaker(c) => self.create_speaker(c, seed),
-            Command::AppendTurn(c) => self.append_turn(c, seed),
+            Command::AppendTurn(c) => self.append_turn(c, None, seed),
+            Command::Edit(c) => self.append_turn(&c.turn, Some(c), seed),
             Command::Forward(c) => self.forward(c, seed),
             Command::Compact(c) => self.compact(c, seed),
             Command::Mark(c) => self.mark(c, seed),
@@ -57,8 +68,9 @@ impl Write<'_> {
         if let Some(alias) = &c.alias {
             self.project_alias_free(alias, c.id)?;
         }
+        self.not_erased(Gone::Project(c.id), c.id)?;
         self.free(self.state.projects.contains_key(&c.id), c.id)?;
-        let project = ProjectState { name: c.name.clone(), created_at: self.at };
+        let project = ProjectState { name: c.name.clone(), created_at: self.at, merged_into: None };
         self.state.projects.insert(c.id, project);
         if let Some(alias) = &c.alias {
             self.state.project_aliases.insert(alias.clone(), c.id);
@@ -67,18 +79,17 @@ impl Write<'_> {
     }
 
     fn add_alias(&mut self, project: ProjectId, alias: &Alias) -> Result<Done, Refusal> {
-        self.project(project)?;
+        let project = self.project(project)?;
         self.project_alias_free(alias, project)?;
         self.state.project_aliases.insert(alias.clone(), project);
         Ok(Done::Project(project))
     }
 
     fn create_session(&mut self, c: &CreateSession, seed: &Seed) -> Result<Done, Refusal> {
-        self.project(c.project)?;
+        let c = &CreateSession { project: self.project(c.project)?, ..c.clone() };
         let alias = c.alias.as_ref().map(|a| (c.project, a.clone()));
-        if let Some((key, owner)) = alias.as_ref().and_then(|k| self.state.session_aliases.get_key_value(k)) {
-            return Err(Refusal::SessionAliasTaken { value: key.1.value.clone(), owner: *owner });
-        }
+        self.session_alias_free(alias.as_ref())?;
+        self.not_erased(Gone::Session(c.id), c.id)?;
         self.free(self.state.sessions.contains_key(&c.id), c.id)?;
         let title = commit(&seed.salt(0), c.title.as_bytes());
         let head = self.state.genesis(c, title, self.at);
@@ -87,6 +98,20 @@ impl Write<'_> {
             self.state.session_aliases.insert(alias, c.id);
         }
         Ok(Done::Session(c.id))
+    }
+
+    pub(super) fn session_alias_free(&self, alias: Option<&(ProjectId, Alias)>) -> Result<(), Refusal> {
+        match alias.and_then(|k| self.state.session_aliases.get_key_value(k)) {
+            Some((key, owner)) => {
+                Err(Refusal::SessionAliasTaken { value: key.1.value.clone(), owner: *owner })
+            }
+            None => match alias {
+                Some((_, alias)) if self.state.erased.contains(&Gone::Alias(alias.clone())) => {
+                    Err(Refusal::Erased(format!("the session {}", alias.value)))
+                }
+                _ => Ok(()),
+            },
+        }
     }
 
     fn create_speaker(&mut self, c: &CreateSpeaker, seed: &Seed) -> Result<Done, Refusal> {
@@ -100,23 +125,26 @@ impl Write<'_> {
         Ok(Done::Speaker(c.id))
     }
 
-    fn append_turn(&mut self, c: &AppendTurn, seed: &Seed) -> Result<Done, Refusal> {
+    /// Appends a turn: a new one, or one that supersedes another.
+    fn append_turn(&mut self, c: &AppendTurn, edit: Option<&Edit>, seed: &Seed) -> Result<Done, Refusal> {
         self.session(c.session)?;
         let speaker = self.speaker(c.speaker)?;
         let parts: Vec<Part> = c.parts.iter().map(|p| self.part(p)).collect::<Result<_, _>>()?;
-        let content = content::turn(c);
+        let content = edit.map_or_else(|| content::turn(c), content::edit);
         if let Some(known) = self.known(c.session, kind::TURN, c.key.as_deref(), &content)? {
             return Ok(Done::Entries(Fate::Known, vec![known]));
         }
         self.expect_head(c.session, c.expected_head)?;
         self.open(c.session)?;
-        self.entry_of(c.session, c.reply_to)?;
+        self.entry_in_view(c.session, c.reply_to)?;
         parts.iter().try_for_each(|p| self.output_of(&p.body))?;
+        edit.map_or(Ok(()), |edit| self.editable(edit))?;
         self.free_entry(c.id)?;
         let turn = Turn {
             speaker,
             said_at: c.said_at,
             reply_to: c.reply_to,
+            supersedes: edit.map(|edit| edit.of),
             repairs: c.repairs,
             parts,
             quote: None,
@@ -124,6 +152,22 @@ impl Write<'_> {
         let placed = self.place(c.session, c.id, EntryBody::Turn(turn), seed);
         self.remember(&placed, kind::TURN, c.key.clone(), &content, seed);
         Ok(Done::Entries(Fate::New, vec![placed]))
+    }
+
+    fn editable(&self, edit: &Edit) -> Result<(), Refusal> {
+        self.entry_of(edit.turn.session, Some(edit.of))?;
+        let entry = self.state.entries.get(&edit.of).and_then(|r| r.entry.turn());
+        let turn = entry.ok_or(Refusal::UnknownTurn(edit.of))?;
+        if turn.speaker.id != edit.turn.speaker {
+            return Err(Refusal::NotTheSpeaker(edit.of));
+        }
+        if turn.quote.is_some() {
+            return Err(Refusal::HoldsQuote(edit.of));
+        }
+        match self.state.superseding(self.scope, edit.of) {
+            Some(by) => Err(Refusal::Superseded { of: edit.of, by: by.id }),
+            None => Ok(()),
+        }
     }
 
     fn part(&self, part: &NewPart) -> Result<Part, Refusal> {
@@ -231,17 +275,15 @@ impl Write<'_> {
         if c.kind == MarkKind::Reopened && !closed {
             return Err(Refusal::NotClosed(c.session));
         }
+        if let Some(of) = c.of.filter(|of| c.kind == MarkKind::Unpinned && !self.state.is_pinned(*of)) {
+            return Err(Refusal::NotPinned(of));
+        }
         if let Some(known) = self.same_mark(c, closed) {
             return Ok(Done::Entries(Fate::Known, vec![known]));
         }
         self.free_entry(c.id)?;
-        let mark = Mark { kind: c.kind, of: c.of, route: c.route.clone() };
+        let mark = Mark::new(c.kind, c.of, c.route.as_str());
         let placed = self.place(c.session, c.id, EntryBody::Mark(mark), seed);
-        if let (Some(session), MarkKind::Closed | MarkKind::Reopened) =
-            (self.state.sessions.get_mut(&c.session), c.kind)
-        {
-            session.closed = c.kind == MarkKind::Closed;
-        }
         Ok(Done::Entries(Fate::New, vec![placed]))
     }
 
@@ -256,10 +298,11 @@ impl Write<'_> {
         let found = match c.kind {
             MarkKind::Offered | MarkKind::InContext | MarkKind::Derived => marks.find(same),
             MarkKind::Closed if closed => marks.filter(same).last(),
-            MarkKind::Closed | MarkKind::Reopened => None,
+            MarkKind::Pinned if c.of.is_some_and(|of| self.state.is_pinned(of)) => marks.filter(same).last(),
             MarkKind::RolledBack | MarkKind::Abandoned | MarkKind::Restored => {
                 marks.filter(|(_, kind)| kind.is_standing()).last().filter(same)
             }
+            _ => None,
         };
         found.and_then(|(id, _)| self.state.placed(id))
     }
@@ -280,48 +323,6 @@ impl Write<'_> {
         };
         self.state.outputs.insert(c.id, output);
         Ok(Done::Output(c.id))
-    }
-
-    fn project(&self, id: ProjectId) -> Result<&ProjectState, Refusal> {
-        let project = self.state.projects.get(&id).filter(|_| self.scope.sees(id));
-        project.ok_or(Refusal::UnknownProject(id))
-    }
-
-    fn session(&self, id: SessionId) -> Result<&Session, Refusal> {
-        let session = self.state.sessions.get(&id).filter(|s| self.scope.sees(s.project));
-        session.ok_or(Refusal::UnknownSession(id))
-    }
-
-    fn speaker(&self, id: SpeakerId) -> Result<Speaker, Refusal> {
-        let speaker = self.state.speakers.get(&id).map(|(s, _)| s.clone());
-        speaker.ok_or(Refusal::UnknownSpeaker(id))
-    }
-
-    fn entry_of(&self, session: SessionId, id: Option<EntryId>) -> Result<(), Refusal> {
-        match id {
-            Some(id) if self.state.entries.get(&id).is_none_or(|r| r.entry.session != session) => {
-                Err(Refusal::UnknownTurn(id))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// An output that a part names must be one of a visible project.
-    fn output_of(&self, body: &PartBody) -> Result<(), Refusal> {
-        let named: Option<OutputId> = match body {
-            PartBody::ToolResult(result) => result.output,
-            PartBody::Attachment(attachment) => attachment.output,
-            PartBody::Text(_) | PartBody::Reasoning(..) | PartBody::ToolCall(_) => None,
-        };
-        match named {
-            Some(id) if self.state.output(self.scope, id).is_none() => Err(Refusal::UnknownOutput(id)),
-            _ => Ok(()),
-        }
-    }
-
-    fn blob(&self, blob: &Blob) -> Result<(), Refusal> {
-        let there = self.state.blobs.get(&blob.hash).is_some_and(|b| b.len() as u64 == blob.bytes);
-        if there { Ok(()) } else { Err(Refusal::UnknownBlob(blob.hash)) }
     }
 
     fn known(
@@ -349,7 +350,7 @@ impl Write<'_> {
     ) {
         if let Some(key) = key {
             let salt = seed.salt(KEY_SALT);
-            let record = KeyRecord { salt, content: commit(&salt, content), entry: placed.id };
+            let record = KeyRecord { salt: Some(salt), content: commit(&salt, content), entry: placed.id };
             self.state.keys.insert((placed.session, kind, key), record);
         }
     }
@@ -369,11 +370,15 @@ impl Write<'_> {
         Ok(())
     }
 
-    fn free(&self, taken: bool, id: impl std::fmt::Display) -> Result<(), Refusal> {
+    pub(super) fn not_erased(&self, gone: Gone, id: impl std::fmt::Display) -> Result<(), Refusal> {
+        if self.state.erased.contains(&gone) { Err(Refusal::Erased(id.to_string())) } else { Ok(()) }
+    }
+
+    pub(super) fn free(&self, taken: bool, id: impl std::fmt::Display) -> Result<(), Refusal> {
         if taken { Err(Refusal::IdTaken(id.to_string())) } else { Ok(()) }
     }
 
-    fn free_entry(&self, id: EntryId) -> Result<(), Refusal> {
+    pub(super) fn free_entry(&self, id: EntryId) -> Result<(), Refusal> {
         self.free(self.state.entries.contains_key(&id), id)
     }
 
@@ -387,7 +392,7 @@ impl Write<'_> {
     }
 
     /// Appends an entry to its session's chain.
-    fn place(&mut self, session: SessionId, id: EntryId, body: EntryBody, seed: &Seed) -> Placed {
+    pub(super) fn place(&mut self, session: SessionId, id: EntryId, body: EntryBody, seed: &Seed) -> Placed {
         let (project, seq, prev) = self
             .state
             .sessions
@@ -408,9 +413,16 @@ impl Write<'_> {
         let at = self.at;
         if let Some(session) = self.state.sessions.get_mut(&session) {
             (session.last_seq, session.head) = (seq, head);
-            if let EntryBody::Turn(turn) = body {
-                session.turns += 1;
-                session.last_at = Some(turn.said_at.map_or(at, |said| UtcMs(said.ms())));
+            match body {
+                EntryBody::Turn(turn) => {
+                    session.turns += 1;
+                    session.last_at = Some(turn.said_at.map_or(at, |said| UtcMs(said.ms())));
+                }
+                EntryBody::Mark(mark) => {
+                    session.closed = mark.closes().unwrap_or(session.closed);
+                    session.title = mark.title.clone().unwrap_or_else(|| session.title.clone());
+                }
+                EntryBody::Compaction(_) => {}
             }
         }
     }
@@ -420,6 +432,7 @@ fn session(c: &CreateSession, at: UtcMs, head: Digest) -> Session {
     Session {
         id: c.id,
         project: c.project,
+        fork: None,
         kind: c.kind,
         channel: c.channel.clone(),
         title: c.title.clone(),
@@ -438,6 +451,7 @@ fn holding(by: &Speaker, note: Option<&str>, quote: Quote) -> EntryBody {
         speaker: by.clone(),
         said_at: None,
         reply_to: None,
+        supersedes: None,
         repairs: 0,
         parts: note.into_iter().collect(),
         quote: Some(Box::new(quote)),

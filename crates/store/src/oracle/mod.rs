@@ -4,19 +4,25 @@
 //! the original's place when all of it went well.
 
 mod apply;
+mod erase;
+mod life;
+mod lookup;
 mod read;
+mod redact;
 mod search;
 mod state;
 
 use std::io::{Read, Write};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sayso_model::{
-    Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker, SpeakerId,
-    SpeakerKind,
+    Address, Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker,
+    SpeakerId, SpeakerKind,
 };
 
 use crate::command::{Batch, Done, Placed};
+use crate::erase::{Erase, Erasing};
 use crate::error::StoreError;
 use crate::query::{Blob, Lookup, Output, Project, Report, Scope, Session, Store, StreamKind, Waiting};
 use crate::search::{Hit, Progress, Search};
@@ -64,7 +70,9 @@ impl Store for Oracle {
     }
 
     fn project(&self, scope: &Scope, id: ProjectId) -> Result<Option<Project>, StoreError> {
-        Ok(self.state().projects(scope).into_iter().find(|p| p.id == id))
+        let state = self.state();
+        let id = state.resolve(id);
+        Ok(state.projects(scope).into_iter().find(|p| p.id == id))
     }
 
     fn find_projects(&self, scope: &Scope, lookup: &Lookup) -> Result<Vec<Project>, StoreError> {
@@ -72,7 +80,8 @@ impl Store for Oracle {
     }
 
     fn sessions(&self, scope: &Scope, project: Option<ProjectId>) -> Result<Vec<Session>, StoreError> {
-        Ok(self.state().sessions(scope, project))
+        let state = self.state();
+        Ok(state.sessions(scope, project.map(|p| state.resolve(p))))
     }
 
     fn session(&self, scope: &Scope, id: SessionId) -> Result<Option<Session>, StoreError> {
@@ -85,7 +94,8 @@ impl Store for Oracle {
         project: Option<ProjectId>,
         lookup: &Lookup,
     ) -> Result<Vec<Session>, StoreError> {
-        Ok(self.state().find_sessions(scope, project, lookup))
+        let state = self.state();
+        Ok(state.find_sessions(scope, project.map(|p| state.resolve(p)), lookup))
     }
 
     fn speaker(&self, scope: &Scope, id: SpeakerId) -> Result<Option<Speaker>, StoreError> {
@@ -100,6 +110,18 @@ impl Store for Oracle {
         Ok(self.state().entry(scope, id).map(|r| r.entry.clone()))
     }
 
+    fn superseding(&self, scope: &Scope, of: EntryId) -> Result<Option<Placed>, StoreError> {
+        Ok(self.state().superseding(scope, of))
+    }
+
+    fn quotes_of(&self, scope: &Scope, turn: EntryId) -> Result<Vec<Placed>, StoreError> {
+        Ok(self.state().quotes_of(scope, turn))
+    }
+
+    fn pinned(&self, scope: &Scope, session: SessionId) -> Result<Vec<Placed>, StoreError> {
+        Ok(self.state().pinned(scope, session))
+    }
+
     fn find_entries(&self, scope: &Scope, suffix: &str, limit: usize) -> Result<Vec<Placed>, StoreError> {
         Ok(self.state().find_entries(scope, suffix, limit))
     }
@@ -112,7 +134,7 @@ impl Store for Oracle {
         limit: usize,
     ) -> Result<Vec<Entry>, StoreError> {
         let state = self.state();
-        let later = state.entries_of(scope, session).filter(|e| e.seq > after);
+        let later = state.view_of(scope, session).into_iter().filter(|e| e.seq > after);
         Ok(later.take(limit).cloned().collect())
     }
 
@@ -127,7 +149,8 @@ impl Store for Oracle {
     fn quotes(&self, scope: &Scope, session: SessionId, through: u64) -> Result<Vec<Entry>, StoreError> {
         let state = self.state();
         let quoting = state
-            .entries_of(scope, session)
+            .view_of(scope, session)
+            .into_iter()
             .filter(|e| e.seq <= through && e.turn().is_some_and(|t| t.quote.is_some()));
         Ok(quoting.cloned().collect())
     }
@@ -173,6 +196,34 @@ impl Store for Oracle {
 
     fn index(&self, _limit: usize) -> Result<Progress, StoreError> {
         Ok(Progress::default())
+    }
+
+    fn erase(&self, erase: &Erase, _steps: usize) -> Result<Erasing, StoreError> {
+        let mut state = self.state();
+        *state = erase::erase(&state, erase)?;
+        Ok(Erasing::Done)
+    }
+
+    fn go_on_erasing(&self, scope: &Scope, _steps: usize) -> Result<Erasing, StoreError> {
+        match scope {
+            Scope::All => Ok(Erasing::Done),
+            Scope::Projects(_) => Err(StoreError::NeedsWholeLedger),
+        }
+    }
+
+    fn was_erased(&self, scope: &Scope, address: &Address) -> Result<bool, StoreError> {
+        Ok(self.state().was_erased(scope, address))
+    }
+
+    fn backup(&self, scope: &Scope, _to: &Path) -> Result<(), StoreError> {
+        match scope {
+            Scope::All => Err(StoreError::NoFile),
+            Scope::Projects(_) => Err(StoreError::NeedsWholeLedger),
+        }
+    }
+
+    fn purge(&self) -> Result<bool, StoreError> {
+        Ok(true)
     }
 
     fn verify(&self, scope: &Scope) -> Result<Report, StoreError> {

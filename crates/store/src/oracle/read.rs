@@ -1,8 +1,8 @@
 //! The oracle's reads.
 
 use sayso_model::{
-    Compaction, Digest, Entry, EntryBody, EntryId, Mark, MarkKind, OutputId, ProjectId, SessionId, Speaker,
-    SpeakerId, SpeakerKind,
+    Address, Compaction, Digest, Entry, EntryBody, EntryId, Mark, MarkKind, OutputId, ProjectId, SessionId,
+    Speaker, SpeakerId, SpeakerKind,
 };
 
 use super::state::{Record, State};
@@ -12,7 +12,7 @@ use crate::query::{Lookup, Output, Project, Report, Scope, Session, SessionHead,
 
 impl State {
     pub(super) fn projects(&self, scope: &Scope) -> Vec<Project> {
-        let visible = self.projects.iter().filter(|(id, _)| scope.sees(**id));
+        let visible = self.projects.iter().filter(|(id, p)| p.merged_into.is_none() && scope.sees(**id));
         visible
             .map(|(id, project)| {
                 let own = || self.sessions.values().filter(|s| s.project == *id);
@@ -77,6 +77,43 @@ impl State {
         range.filter(move |_| visible).filter_map(|(_, id)| self.entries.get(id)).map(|r| &r.entry)
     }
 
+    pub(super) fn superseding(&self, scope: &Scope, of: EntryId) -> Option<Placed> {
+        self.entry(scope, of)?;
+        let mut turns = self.entries.values().filter_map(|r| Some((r.entry.id, r.entry.turn()?)));
+        turns.find(|(_, turn)| turn.supersedes == Some(of)).and_then(|(id, _)| self.placed(id))
+    }
+
+    pub(super) fn quotes_of(&self, scope: &Scope, turn: EntryId) -> Vec<Placed> {
+        let of = |e: &Entry| match e.turn().and_then(|t| t.quote.as_ref()).map(|q| q.origin.address) {
+            Some(Address::Turn(_, _, _, origin, _)) => origin == turn,
+            _ => false,
+        };
+        let visible = self.order.values().filter_map(|id| self.entry(scope, *id));
+        visible.filter(|r| of(&r.entry)).filter_map(|r| self.placed(r.entry.id)).collect()
+    }
+
+    pub(super) fn pinned(&self, scope: &Scope, session: SessionId) -> Vec<Placed> {
+        let entries = self.view_of(scope, session).into_iter().filter(|e| self.is_pinned(e.id));
+        entries.filter_map(|e| self.placed(e.id)).collect()
+    }
+
+    pub(super) fn is_pinned(&self, of: EntryId) -> bool {
+        let marks = self.marks(&Scope::All, of);
+        marks.iter().rfind(|m| m.kind.is_pin()).is_some_and(|m| m.kind == MarkKind::Pinned)
+    }
+
+    /// The entries of a session with those of the beginning that it shares.
+    pub(super) fn view_of(&self, scope: &Scope, session: SessionId) -> Vec<&Entry> {
+        let mut before = match self.sessions.get(&session).and_then(|s| s.fork) {
+            Some(fork) => self.view_of(scope, fork.session),
+            None => Vec::new(),
+        };
+        let through = self.sessions.get(&session).and_then(|s| s.fork).map_or(0, |fork| fork.seq);
+        before.retain(|e| e.seq <= through);
+        before.extend(self.entries_of(scope, session));
+        before
+    }
+
     pub(super) fn find_entries(&self, scope: &Scope, suffix: &str, limit: usize) -> Vec<Placed> {
         let visible = self.entries.iter().filter(|(_, r)| scope.sees(r.entry.project));
         let found = visible.filter(|(id, _)| id.to_string().ends_with(suffix));
@@ -88,11 +125,11 @@ impl State {
         scope: &Scope,
         session: SessionId,
     ) -> Option<(Placed, Compaction)> {
-        let compactions = self.entries_of(scope, session).filter_map(|e| match &e.body {
+        let mut compactions = self.view_of(scope, session).into_iter().filter_map(|e| match &e.body {
             EntryBody::Compaction(compaction) => Some((e.id, compaction)),
             EntryBody::Turn(_) | EntryBody::Mark(_) => None,
         });
-        let (id, compaction) = compactions.last()?;
+        let (id, compaction) = compactions.next_back()?;
         Some((self.placed(id)?, compaction.clone()))
     }
 
@@ -102,12 +139,13 @@ impl State {
         let turns = wanted.flat_map(|id| self.entries_of(scope, id));
         let quoting = turns.filter(|e| e.turn().is_some_and(|t| t.quote.is_some()));
         quoting
-            .map(|e| {
-                let mut kinds = self.marks(scope, e.id).into_iter().rev().map(|m| m.kind);
-                Waiting { entry: e.clone(), state: kinds.find(|kind| kind.is_delivery()) }
-            })
+            .map(|e| Waiting { entry: e.clone(), state: self.delivery(scope, e.id) })
             .filter(|w| w.state != Some(MarkKind::InContext))
             .collect()
+    }
+
+    fn delivery(&self, scope: &Scope, of: EntryId) -> Option<MarkKind> {
+        self.marks(scope, of).iter().map(|m| m.kind).rfind(|kind| kind.is_delivery())
     }
 
     pub(super) fn marks(&self, scope: &Scope, of: EntryId) -> Vec<Mark> {
@@ -154,8 +192,8 @@ impl State {
 
     pub(super) fn hash_at(&self, scope: &Scope, session: SessionId, seq: u64) -> Option<Digest> {
         let row = self.sessions.get(&session).filter(|s| scope.sees(s.project))?;
-        match self.order.get(&(session, seq)) {
-            Some(id) => self.entries.get(id).map(|r| r.entry.hash),
+        match self.view_of(scope, session).iter().find(|e| e.seq == seq) {
+            Some(entry) => Some(entry.hash),
             None if seq == 0 && row.last_seq == 0 => Some(row.head),
             None => None,
         }
@@ -176,7 +214,7 @@ fn matches_lookup<'a>(
 }
 
 /// Whether a speaker stands anywhere in an entry.
-fn speaks(entry: &Entry, id: SpeakerId) -> bool {
+pub(super) fn speaks(entry: &Entry, id: SpeakerId) -> bool {
     match &entry.body {
         EntryBody::Turn(turn) => {
             let parts = turn.parts.iter().filter_map(|p| p.by.as_ref());

@@ -1,6 +1,6 @@
 //! What the oracle holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sayso_model::canon::commit;
 use sayso_model::form::{self, Genesis};
@@ -28,12 +28,23 @@ pub(super) struct State {
     pub(super) keys: BTreeMap<(SessionId, &'static str, String), KeyRecord>,
     pub(super) outputs: BTreeMap<OutputId, Output>,
     pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
+    pub(super) erased: BTreeSet<Gone>,
+}
+
+/// What was erased, and does not come back.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Gone {
+    Project(ProjectId),
+    Session(SessionId),
+    Entry(EntryId),
+    Alias(Alias),
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct ProjectState {
     pub(super) name: String,
     pub(super) created_at: UtcMs,
+    pub(super) merged_into: Option<ProjectId>,
 }
 
 /// An entry with what its hash was taken over.
@@ -46,14 +57,15 @@ pub(super) struct Record {
 /// What was written under a key.
 #[derive(Debug, Clone)]
 pub(super) struct KeyRecord {
-    pub(super) salt: Salt,
+    /// Gone with the text; whatever comes under the key is then taken for what was written.
+    pub(super) salt: Option<Salt>,
     pub(super) content: Digest,
     pub(super) entry: EntryId,
 }
 
 impl KeyRecord {
     pub(super) fn is_for(&self, content: &[u8]) -> bool {
-        commit(&self.salt, content) == self.content
+        self.salt.is_none_or(|salt| commit(&salt, content) == self.content)
     }
 }
 
@@ -72,7 +84,16 @@ impl State {
             keys: BTreeMap::new(),
             outputs: BTreeMap::new(),
             blobs: BTreeMap::new(),
+            erased: BTreeSet::new(),
         }
+    }
+
+    /// The project that an id leads to: its own, or the one that it was merged into.
+    pub(super) fn resolve(&self, mut id: ProjectId) -> ProjectId {
+        while let Some(into) = self.projects.get(&id).and_then(|p| p.merged_into) {
+            id = into;
+        }
+        id
     }
 
     pub(super) fn name_commitment(&self, id: SpeakerId) -> Digest {
@@ -97,6 +118,7 @@ impl State {
             channel: session.channel.as_deref(),
             title,
             created_at: at,
+            fork: None,
         })
     }
 }

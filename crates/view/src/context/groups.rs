@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use sayso_model::limits::EARLY_ENTRIES;
 use sayso_model::{Entry, PartBody};
 
+use super::current::current;
 use super::pairing::{Pairs, Place, Run};
 use super::summary;
 
@@ -51,8 +52,9 @@ pub fn looks_back(entries: &[Entry]) -> bool {
     if first <= 1 {
         return false;
     }
-    let pairs = Pairs::of(entries);
     let through = summary::through(entries);
+    let entries = &*current(entries, through);
+    let pairs = Pairs::of(entries);
     let near = |place: Place| seq(entries, place) <= first.saturating_add(EARLY_ENTRIES);
     let mut shown = pairs.runs().iter().filter(|run| shown_at(entries, &pairs, through, run).is_some());
     let misses = |run: &Run| run.calls.iter().any(|call| near(*call) && pairs.result(*call).is_none());

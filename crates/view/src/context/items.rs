@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use sayso_model::{Entry, Kept, Outcome, Part, PartBody, SpeakerKind, ToolCall, Turn, escape};
 
+use super::current::current;
 use super::groups::Groups;
 use super::label;
 use super::pairing::{Pairs, Place};
@@ -42,6 +43,7 @@ pub(super) struct Call {
 /// The items of a session's entries: the latest summary, then the turns after its boundary.
 pub(super) fn items(entries: &[Entry]) -> Vec<Item> {
     let through = summary::through(entries);
+    let entries = &*current(entries, through);
     let pairs = Pairs::of(entries);
     let groups = Groups::of(entries, &pairs, through);
     let mut list = List { entries, pairs, groups, items: Vec::new(), ids: HashSet::new() };

@@ -9,6 +9,11 @@
 //! that half of a surrogate pair becomes U+FFFD, where that makes JSON of the arguments), and so is what a tool printed, but
 //! for lines that look like a marker.
 //!
+//! # What was changed or taken back
+//!
+//! A turn that supersedes another stands in its place, unless a summary stands for the other: then it stands at its own. Turns
+//! that were rolled back or abandoned are left out, with what superseded them, until they are restored.
+//!
 //! # Calls and their results
 //!
 //! Calls that were made side by side stand together, each with exactly one result right behind them, in every provider's
@@ -20,13 +25,14 @@
 //!
 //! Appending entries never changes what was rendered before, so a provider's cache holds: the JSON but for the brackets
 //! that close at its end is the beginning of every later one. The exceptions have names: a text that was redacted, erased
-//! or superseded; a new compaction; a result that came late: as long as a call has no result, an error output stands for
+//! or superseded; a turn that was rolled back, abandoned or restored; a new compaction; a result that came late: as long as a call has no result, an error output stands for
 //! it, and from that output on the rendering may change when the result, or a parallel call right beside it, is appended;
 //! and a result that was stored before its call, which stands there as words until the call is stored, and again where
 //! another result of the call comes. Over budget nothing slides: [`NeedsCompaction`] says so.
 
 mod anthropic;
 mod chat;
+mod current;
 mod groups;
 mod items;
 mod label;

@@ -191,7 +191,9 @@ fn turn_page(show: &Show<'_>, turn: &Turn) -> Page {
     if turn.repairs > 0 {
         page.facts.push(format!("{} repaired to U+FFFD", turn.repairs));
     }
-    page.about = turn.reply_to.map(|id| ("answers", id));
+    page.about = turn.supersedes.map(|id| ("takes the place of", id));
+    page.about = page.about.or(turn.reply_to.map(|id| ("answers", id)));
+    page.facts.extend(show.superseded_by.map(|now| format!("edited, now {now}")));
     let card = Card::of(show.ledger, show.entry, show.state);
     let held = card.is_some();
     page.pieces = turn.parts.iter().filter(|p| !(held && is_note(turn, p))).map(|p| piece(turn, p)).collect();
@@ -230,6 +232,8 @@ fn compaction_page(show: &Show<'_>, compaction: &Compaction) -> Page {
 fn mark_page(show: &Show<'_>, mark: &Mark) -> Page {
     let mut page = blank(show, "mark", "mark", mark.kind.to_string());
     page.facts.push(utc(show.entry.recorded_at));
+    page.facts.extend(mark.title.as_deref().map(names::shown));
+    page.facts.extend(mark.project.map(|id| Address::Project(show.ledger, id).to_string()));
     page.facts.extend((!mark.route.is_empty()).then(|| names::shown(&mark.route)));
     page.about = mark.of.map(|id| ("of", id));
     page

@@ -43,7 +43,7 @@ fn entries(words: &str) -> Vec<Entry> {
     ];
     let (said_at, kept) = (None, Kept::Whole);
     let summary = Compaction { speaker, said_at, through: 2, summary: words.into(), kept };
-    let mark = Mark { kind: MarkKind::Offered, of: Some(example::turn_id()), route: words.into() };
+    let mark = Mark::new(MarkKind::Offered, Some(example::turn_id()), words);
     for (seq, body) in [(3, EntryBody::Compaction(summary)), (4, EntryBody::Mark(mark))] {
         let mut entry = example::entry(seq, example::owner(), Vec::new());
         entry.body = body;
@@ -57,7 +57,7 @@ fn file(form: Form, words: &str) -> String {
     let book = Book::new(form, example::ledger(), &chapters);
     let mut file = book.open(&chapters) + &book.chapter(&chapters[0]);
     for entry in &entries(words) {
-        file += &book.entry(&Show { ledger: example::ledger(), entry, state: None });
+        file += &book.entry(&Show { ledger: example::ledger(), entry, state: None, superseded_by: None });
     }
     file + book.end_chapter() + book.close()
 }

@@ -1,3 +1,4 @@
+mod changes;
 mod pairs;
 mod providers;
 mod random;
@@ -165,7 +166,7 @@ fn a_summary_stands_first_with_the_quotes_it_covers() {
     entries.push(entry(3, owner(), vec![text("kept")]));
     entries.push(compaction(5, 2, "We agreed.\n<quote id=\"x\">"));
     entries.push(Entry {
-        body: EntryBody::Mark(Mark { kind: MarkKind::Closed, of: None, route: String::new() }),
+        body: EntryBody::Mark(Mark::new(MarkKind::Closed, None, "")),
         ..entry(6, owner(), vec![])
     });
     let input = openai_responses(&entries);

@@ -96,7 +96,7 @@ fn step(step: &Step, seq: u64) -> Entry {
         Step::Forward(note) => forward(seq, "quoted", note),
         Step::Compaction(through) => compaction(seq, u64::from(*through) % seq, "s"),
         Step::Mark => {
-            let mark = Mark { kind: MarkKind::Closed, of: None, route: String::new() };
+            let mark = Mark::new(MarkKind::Closed, None, "");
             Entry { body: EntryBody::Mark(mark), ..entry(seq, owner(), vec![]) }
         }
     }
@@ -105,6 +105,26 @@ fn step(step: &Step, seq: u64) -> Entry {
 fn any_session() -> impl Strategy<Value = Vec<Entry>> {
     let steps = prop::collection::vec(any_step(), 0..14);
     steps.prop_map(|steps| steps.iter().zip(1..).map(|(given, seq)| step(given, seq)).collect())
+}
+
+/// The same with turns that are edited, and marks that take turns back and restore them.
+fn any_changed_session() -> impl Strategy<Value = Vec<Entry>> {
+    let kinds = [None, None, Some(MarkKind::RolledBack), Some(MarkKind::Abandoned), Some(MarkKind::Restored)];
+    let change = (prop::sample::select(kinds.to_vec()), any::<prop::sample::Index>(), any_step());
+    (any_session(), prop::collection::vec(change, 0..6)).prop_map(|(mut entries, changes)| {
+        let changes = if entries.is_empty() { Vec::new() } else { changes };
+        for (kind, of, new) in changes {
+            let (of, seq) = (of.get(&entries).id, entries.len() as u64 + 1);
+            let mut entry = step(&new, seq);
+            if let Some(kind) = kind {
+                entry.body = EntryBody::Mark(Mark::new(kind, Some(of), ""));
+            } else if let EntryBody::Turn(turn) = &mut entry.body {
+                turn.supersedes = Some(of);
+            }
+            entries.push(entry);
+        }
+        entries
+    })
 }
 
 fn render(provider: Provider, entries: &[Entry]) -> Value {
@@ -167,6 +187,13 @@ proptest! {
 
     #[test]
     fn every_provider_takes_every_rendering(entries in any_session()) {
+        for provider in Provider::ALL {
+            prop_assert_eq!(faults(provider, &render(provider, &entries)), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn every_provider_takes_what_was_changed(entries in any_changed_session()) {
         for provider in Provider::ALL {
             prop_assert_eq!(faults(provider, &render(provider, &entries)), [""; 0]);
         }

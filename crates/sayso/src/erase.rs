@@ -1,0 +1,84 @@
+//! Erasing for good.
+
+use std::collections::BTreeMap;
+
+use sayso_model::{Address, EntryId, SessionId};
+use sayso_store::{Command, Erase, Erasing, Forks, Placed, Redact, Redaction, Target};
+
+use crate::error::Error;
+use crate::host::FreshIds;
+use crate::reader::Reader;
+use crate::redact::Quotes;
+
+/// What erasing did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Erased {
+    /// How far it came.
+    pub state: Erasing,
+    /// The turns elsewhere that hold a quote of what was erased.
+    pub quotes: Vec<Placed>,
+}
+
+impl Reader {
+    /// Takes a project, a session or one turn out of the ledger for good: texts, names, keys, marks, and outputs that
+    /// nothing else names. It is out of sight at once, and what was cut off by a crash is gone on with by
+    /// [`Reader::go_on_erasing`]. Quotes of it elsewhere are named, and lose their words first where that is asked. Needs
+    /// scope all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`] with the refusal: the target is unknown, holds no words, or is the beginning of a fork; a narrower
+    /// scope; storage errors.
+    pub fn erase(&self, target: Target, forks: Forks, quotes: Quotes) -> Result<Erased, Error> {
+        let elsewhere = self.quotes_elsewhere(target)?;
+        if quotes == Quotes::TakeAlong {
+            let command = |quote: &Placed| {
+                let id = self.ledger.fresh_entry();
+                Command::Redact(Redact { id, of: quote.id, what: Redaction::Quote })
+            };
+            self.ledger.write(&self.scope, elsewhere.iter().map(command).collect())?;
+        }
+        let (id, at, seed) = (self.ledger.fresh_entry(), self.ledger.host.now(), self.ledger.host.seed());
+        let erase = Erase { scope: self.scope.clone(), target, forks, id, at, seed };
+        let state = self.ledger.store.erase(&erase, usize::MAX)?;
+        Ok(Erased { state, quotes: elsewhere })
+    }
+
+    /// Goes on with what is still to be erased. Needs scope all.
+    ///
+    /// # Errors
+    ///
+    /// A narrower scope; storage errors.
+    pub fn go_on_erasing(&self) -> Result<Erasing, Error> {
+        Ok(self.ledger.store.go_on_erasing(&self.scope, usize::MAX)?)
+    }
+
+    /// Whether what an address names was erased, as far as this reader would have seen it.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    pub fn was_erased(&self, address: &Address) -> Result<bool, Error> {
+        Ok(self.ledger.store.was_erased(&self.scope, address)?)
+    }
+
+    /// The turns outside the target that hold a quote of something in it.
+    fn quotes_elsewhere(&self, target: Target) -> Result<Vec<Placed>, Error> {
+        let inside: Vec<SessionId> = match target {
+            Target::Entry(id) => return self.quotes_of(id),
+            Target::Session(id) => vec![id],
+            Target::Project(id) => self.sessions(Some(id))?.iter().map(|s| s.id).collect(),
+        };
+        let mut found: BTreeMap<EntryId, Placed> = BTreeMap::new();
+        for session in &inside {
+            for entry in self.walk(*session, 0) {
+                let entry = entry?;
+                let own = entry.session == *session && entry.turn().is_some();
+                let quotes = if own { self.quotes_of(entry.id)? } else { Vec::new() };
+                let outside = quotes.into_iter().filter(|quote| !inside.contains(&quote.session));
+                found.extend(outside.map(|quote| (quote.id, quote)));
+            }
+        }
+        Ok(found.into_values().collect())
+    }
+}

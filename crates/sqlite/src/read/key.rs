@@ -1,0 +1,87 @@
+//! Idempotency keys. The key of an entry whose text was taken away is kept as a keyed hash only: keys may tell something of
+//! the text, such as a digest of the record that it was imported from.
+
+use rusqlite::Connection;
+use sayso_model::{Digest, Salt, SessionId, row};
+use sayso_store::content::kind;
+use sayso_store::{Placed, Scope};
+
+use super::turns::{place_columns, read_place, visible};
+use crate::cells::one;
+use crate::fault::Fault;
+
+pub(crate) const KEY: (&str, &str) = (
+    "caller_key",
+    concat!(
+        "SELECT k.salt, k.content, k.digest, ",
+        place_columns!(),
+        " FROM caller_key k JOIN entry e ON e.no = k.entry \
+         JOIN session s ON s.id = e.session WHERE k.session = ?1 AND k.kind = ?2 AND k.value = ?3"
+    ),
+);
+const SECRET: (&str, &str) = ("meta", "SELECT secret FROM meta");
+
+/// What was written under a key.
+pub(crate) struct Found {
+    pub(crate) placed: Placed,
+    /// Gone with the text.
+    pub(crate) salt: Option<Salt>,
+    pub(crate) content: Digest,
+}
+
+/// What was written under a key, also where its text was taken away since.
+pub(crate) fn find(
+    conn: &Connection,
+    session: SessionId,
+    kind: &str,
+    key: &str,
+) -> Result<Option<Found>, Fault> {
+    match exact(conn, session, kind, key)? {
+        None => exact(conn, session, kind, &forgotten(&secret(conn)?, session, kind, key)),
+        found => Ok(found),
+    }
+}
+
+fn exact(conn: &Connection, session: SessionId, kind: &str, key: &str) -> Result<Option<Found>, Fault> {
+    let found = one(conn, KEY, (session.to_string(), kind, key), |c| {
+        Ok((c.salt_opt()?, c.digest()?, c.digest()?, read_place(c)?))
+    })?;
+    let Some((salt, content, digest, placed)) = found else { return Ok(None) };
+    // A row that names another entry than was written would make a retry return a stranger's turn.
+    if row::key(session, kind, key, content, placed.id) != digest || placed.session != session {
+        return Err(Fault::Damaged(format!(
+            "the row of key {key:?} of session {session} is not what was written"
+        )));
+    }
+    Ok(Some(Found { placed, salt, content }))
+}
+
+/// The ledger's own secret, which keyed hashes are made with.
+pub(crate) fn secret(conn: &Connection) -> Result<[u8; 32], Fault> {
+    let found = one(conn, SECRET, [], |c| c.digest())?;
+    found.map(|secret| secret.0).ok_or_else(|| Fault::Damaged("the ledger has no secret".to_owned()))
+}
+
+/// What stands for a key whose text was taken away.
+pub(crate) fn forgotten(secret: &[u8; 32], session: SessionId, kind: &str, key: &str) -> String {
+    let mac = row::forgotten(secret, &[&session.to_bytes(), kind.as_bytes(), key.as_bytes()]);
+    format!("forgotten {mac}")
+}
+
+/// What was written under a key of a session, for appended turns and for compactions.
+pub(crate) fn known(
+    conn: &Connection,
+    scope: &Scope,
+    session: SessionId,
+    key: &str,
+) -> Result<Option<Placed>, Fault> {
+    if visible(conn, scope, session)?.is_none() {
+        return Ok(None);
+    }
+    for kind in [kind::TURN, kind::COMPACT] {
+        if let Some(found) = find(conn, session, kind, key)? {
+            return Ok(Some(found.placed));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,115 @@
+//! Taking texts away.
+
+use std::collections::BTreeSet;
+
+use sayso_model::{
+    Digest, Entry, EntryBody, EntryId, Kept, Mark, OutputId, PartBody, Quote, Seed, SessionId, Turn,
+};
+
+use super::apply::Write;
+use super::state::State;
+use crate::command::{Done, Fate, Placed, Redact, Redaction};
+use crate::error::Refusal;
+
+impl Write<'_> {
+    pub(super) fn redact(&mut self, c: &Redact, seed: &Seed) -> Result<Done, Refusal> {
+        let found = self.state.entry(self.scope, c.of).map(|r| r.entry.clone());
+        let entry = found.ok_or(Refusal::UnknownTurn(c.of))?;
+        let fits = match (&entry.body, c.what) {
+            (EntryBody::Turn(_) | EntryBody::Compaction(_), Redaction::Whole) => true,
+            (EntryBody::Turn(turn), Redaction::Quote) => turn.quote.is_some(),
+            _ => false,
+        };
+        if !fits {
+            return Err(Refusal::NothingToRedact(c.of));
+        }
+        let known = self.redaction(c, entry.session);
+        if let Some(known) = known {
+            return Ok(Done::Entries(Fate::Known, vec![known]));
+        }
+        self.free_entry(c.id)?;
+        self.state.wipe(c.of, c.what);
+        let mark = Mark::new(c.what.mark(), Some(c.of), "");
+        let placed = self.place(entry.session, c.id, EntryBody::Mark(mark), seed);
+        Ok(Done::Entries(Fate::New, vec![placed]))
+    }
+
+    /// The first mark that says the same, or that everything was taken away.
+    fn redaction(&self, c: &Redact, session: SessionId) -> Option<Placed> {
+        let said = |kind| kind == c.what.mark() || kind == Redaction::Whole.mark();
+        let mut entries = self.state.entries_of(self.scope, session);
+        let mark = |e: &&Entry| matches!(&e.body, EntryBody::Mark(m) if m.of == Some(c.of) && said(m.kind));
+        entries.find(mark).and_then(|e| self.state.placed(e.id))
+    }
+}
+
+impl State {
+    pub(super) fn wipe(&mut self, of: EntryId, what: Redaction) {
+        let named = self.entries.get(&of).map(|r| outputs_of(&r.entry.body)).unwrap_or_default();
+        if let Some(record) = self.entries.get_mut(&of) {
+            match (&mut record.entry.body, what) {
+                (EntryBody::Turn(turn), Redaction::Whole) => wipe_turn(turn),
+                (EntryBody::Turn(turn), Redaction::Quote) => {
+                    turn.quote.iter_mut().for_each(|q| q.text.clear());
+                }
+                (EntryBody::Compaction(compaction), _) => {
+                    compaction.summary.clear();
+                    compaction.kept = Kept::Redacted;
+                }
+                (EntryBody::Mark(_), _) => {}
+            }
+        }
+        if what == Redaction::Whole {
+            self.keys.values_mut().filter(|key| key.entry == of).for_each(|key| key.salt = None);
+            self.drop_outputs(&named);
+        }
+    }
+
+    /// Drops those outputs that no text which is still there names, and bytes that no output holds any more.
+    fn drop_outputs(&mut self, named: &BTreeSet<OutputId>) {
+        let kept: BTreeSet<OutputId> =
+            self.entries.values().flat_map(|r| outputs_of(&r.entry.body)).collect();
+        self.drop_all_outputs(&named.difference(&kept).copied().collect());
+    }
+
+    pub(super) fn drop_all_outputs(&mut self, named: &BTreeSet<OutputId>) {
+        let gone: Vec<Digest> = named
+            .iter()
+            .filter_map(|id| self.outputs.remove(id))
+            .flat_map(|output| output.streams)
+            .map(|stream| stream.blob.hash)
+            .collect();
+        for hash in gone {
+            let mut streams = self.outputs.values().flat_map(|o| &o.streams);
+            if !streams.any(|s| s.blob.hash == hash) {
+                self.blobs.remove(&hash);
+            }
+        }
+    }
+}
+
+/// The outputs that parts name whose texts are still there.
+fn outputs_of(body: &EntryBody) -> BTreeSet<OutputId> {
+    let EntryBody::Turn(turn) = body else { return BTreeSet::new() };
+    let whole = turn.parts.iter().filter(|p| p.kept == Kept::Whole);
+    let named = whole.filter_map(|part| match &part.body {
+        PartBody::ToolResult(result) => result.output,
+        PartBody::Attachment(attachment) => attachment.output,
+        PartBody::Text(_) | PartBody::Reasoning(..) | PartBody::ToolCall(_) => None,
+    });
+    named.collect()
+}
+
+fn wipe_turn(turn: &mut Turn) {
+    for part in &mut turn.parts {
+        part.body.text_mut().clear();
+        part.kept = Kept::Redacted;
+    }
+    turn.quote.iter_mut().for_each(|q| wipe_quote(q));
+}
+
+/// A title that was there stays as an empty one, since its commitment stays in the chain.
+fn wipe_quote(quote: &mut Quote) {
+    quote.text.clear();
+    quote.project_title.iter_mut().chain(&mut quote.session_title).for_each(String::clear);
+}
