@@ -102,6 +102,12 @@ fn what_the_model_did_not_see_is_read_back_whole() {
         for part in parts.filter(|p| p["output"].is_string()) {
             let whole = home.run(&["output", part["output"].as_str().unwrap()]);
             assert_eq!(whole.code, Some(0), "{}", whole.stderr);
+            // A file that is there is never written over.
+            let mine = home.path("mine.txt");
+            std::fs::write(&mine, "mine").unwrap();
+            let refused =
+                home.run(&["output", part["output"].as_str().unwrap(), "--to", mine.to_str().unwrap()]);
+            assert_eq!((refused.code, std::fs::read_to_string(&mine).unwrap().as_str()), (Some(1), "mine"));
             wholes.push((whole.text(), part["text"].as_str().unwrap().to_owned()));
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use sayso_model::{EntryId, OutputId, PartBody, ProjectId, SessionId, SessionKind, SpeakerId};
+use sayso_model::{EntryId, PartBody, ProjectId, SessionId, SessionKind, SpeakerId};
 use sayso_store::{
     Alias, AppendTurn, Command, CreateProject, CreateSession, CreateSpeaker, Done, Edit, Lookup, NewPart,
     Refusal, Scope,
@@ -69,12 +69,6 @@ impl Plan<'_> {
     #[must_use]
     pub fn entry_id(&self) -> EntryId {
         self.ledger.host.entry_id()
-    }
-
-    /// A fresh id for an output.
-    #[must_use]
-    pub fn output_id(&self) -> OutputId {
-        self.ledger.host.output_id()
     }
 
     /// The project with this alias, else (for a name) the only one with this name, else one that the batch makes.

@@ -207,7 +207,7 @@ fn wrong_arguments() {
 }
 
 #[test]
-fn an_output_never_overwrites_a_file() {
+fn unknown_output() {
     let (home, _) = one_turn();
     let refused_id = home.run(&["output", "01ARZ3NDEKTSV4RRFFQ69G5FAV"]);
     home.check("bad_unknown_output", &["output", "01ARZ3NDEKTSV4RRFFQ69G5FAV"], &refused_id);

@@ -31,9 +31,7 @@ pub(crate) fn run(args: &Output, global: &Global, out: &mut Out<'_>) -> Result<(
 }
 
 fn unknown(given: &str) -> Failure {
-    Failure::request(format!(
-        "there is no output {given:?}: see the output ids in `sayso show ADDRESS --json`"
-    ))
+    sayso::Error::Unknown { what: "output", given: given.to_owned(), near: Vec::new() }.into()
 }
 
 /// Into a file of its own: one that is there is never overwritten.
