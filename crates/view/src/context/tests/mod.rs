@@ -224,8 +224,8 @@ fn over_budget_a_compaction_is_needed() {
     let entries = session(vec![(owner(), vec![text(&"가".repeat(100))])]);
     let budget = |tokens| Budget { tokens, counter: &Scripts };
     let refused = context(&entries, Provider::OpenAiResponses, budget(50)).unwrap_err();
-    assert_eq!(refused, NeedsCompaction { needed: 108, budget: 50 });
-    assert_eq!(context(&entries, Provider::OpenAiResponses, budget(108)).unwrap().tokens, 108);
+    assert_eq!(refused, NeedsCompaction { needed: 92, budget: 50 });
+    assert_eq!(context(&entries, Provider::OpenAiResponses, budget(92)).unwrap().tokens, 92);
     let unknown = "gemini".parse::<Provider>().unwrap_err();
     for provider in Provider::ALL {
         assert!(unknown.to_string().contains(provider.as_str()));
