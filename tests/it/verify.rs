@@ -1,5 +1,7 @@
 //! What `verify` finds when somebody edits the file, and what only a head kept elsewhere shows.
 
+mod columns;
+mod rich;
 mod sample;
 
 use sayso_model::canon::{Salt, commit};

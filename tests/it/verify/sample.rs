@@ -39,6 +39,14 @@ impl Sample {
         Self { _folder: folder, path }
     }
 
+    /// The same, and after that everything else that can happen to a ledger: titles and homes that changed, a fork, an edit,
+    /// pins, texts that were taken away, a turn, an output and a session that were erased.
+    pub(crate) fn rich() -> Self {
+        let sample = Self::new("second");
+        super::rich::fill(&sample.store());
+        sample
+    }
+
     pub(crate) fn store(&self) -> SqliteStore {
         open(&self.path)
     }

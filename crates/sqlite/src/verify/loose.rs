@@ -84,6 +84,53 @@ const LOOSE: &[(&str, &str)] = &[
     ),
 ];
 
+/// Rows with values that their kind never has, or with half of what belongs together: session, seq, id of the entry, and a
+/// number that names the row. They alter no answer of Sayso's, but what people see who open the file.
+const STRAY: &[(&str, &str)] = &[
+    (
+        "the entry's row holds what its kind never has",
+        "SELECT e.session, e.seq, e.id, e.no FROM entry e \
+         WHERE (e.kind IN ('turn', 'forward') AND e.repairs IS NULL) \
+         OR (e.kind NOT IN ('turn', 'forward') AND coalesce(e.reply_to, e.supersedes, e.repairs) IS NOT NULL) \
+         OR (e.kind IN ('mark', 'erased') AND coalesce(e.speaker, e.said_at, e.said_offset) IS NOT NULL)",
+    ),
+    (
+        "a part's row holds what its kind never has",
+        "SELECT e.session, e.seq, e.id, p.no FROM part p LEFT JOIN entry e ON e.no = p.no >> 12 \
+         WHERE (p.seal IS NOT NULL AND p.kind <> 'reasoning') \
+         OR (coalesce(p.call_id, p.tool) IS NOT NULL AND p.kind NOT IN ('tool_call', 'tool_result')) \
+         OR (p.outcome IS NOT NULL AND p.kind <> 'tool_result') \
+         OR (p.media_type IS NOT NULL AND p.kind <> 'attachment') \
+         OR (p.output IS NOT NULL AND p.kind NOT IN ('tool_result', 'attachment'))",
+    ),
+    (
+        "a mark's row holds what its kind never has",
+        "SELECT m.session, m.seq, e.id, m.entry FROM mark m LEFT JOIN entry e ON e.no = m.entry \
+         WHERE (m.kind <> 'renamed' AND coalesce(m.title, m.title_salt, m.title_commitment) IS NOT NULL) \
+         OR (m.kind <> 'moved' AND m.project IS NOT NULL)",
+    ),
+    (
+        "a quote's row holds half of a selection",
+        "SELECT q.session, q.seq, e.id, q.entry FROM quote q LEFT JOIN entry e ON e.no = q.entry \
+         WHERE (q.span_start IS NULL) <> (q.span_len IS NULL)",
+    ),
+    (
+        "the hops of a quote are not numbered from 0",
+        "SELECT e.session, e.seq, e.id, h.entry FROM hop h LEFT JOIN entry e ON e.no = h.entry \
+         GROUP BY h.entry HAVING min(h.place) <> 0 OR max(h.place) <> count(*) - 1",
+    ),
+    (
+        "the session's row holds a part of a fork point",
+        "SELECT s.id, NULL, NULL, NULL FROM session s \
+         WHERE (s.parent IS NULL) <> (s.fork_seq IS NULL) OR (s.parent IS NULL) <> (s.fork_hash IS NULL)",
+    ),
+    (
+        "a key has no salt, and its text was not taken away",
+        "SELECT k.session, e.seq, e.id, NULL FROM caller_key k LEFT JOIN entry e ON e.no = k.entry \
+         WHERE k.salt IS NULL AND k.value NOT LIKE 'forgotten %'",
+    ),
+];
+
 const WITHOUT_OUTPUT: (&str, &str) = (
     "part",
     "SELECT e.session, e.seq, e.id, p.no, p.output FROM part p JOIN entry e ON e.no = p.no >> 12 \
@@ -104,7 +151,7 @@ impl Look<'_> {
     }
 
     pub(super) fn loose_rows(&mut self) -> Result<(), Fault> {
-        for (what, sql) in LOOSE {
+        for (what, sql) in LOOSE.iter().chain(STRAY) {
             self.rows(("the tables", sql), [], |look, c| {
                 let at = Where { session: c.parse_opt()?, seq: c.number_opt()?, entry: c.parse_opt()? };
                 let row = c.int_opt()?.map(|no| format!(" (row {no})")).unwrap_or_default();

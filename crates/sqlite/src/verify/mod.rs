@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, Params};
 use sayso_model::{EntryId, LedgerId, ProjectId, SessionId, SpeakerId};
 use sayso_store::{Problem, Report};
 
-use crate::cells::{Cells, Next, all, each};
+use crate::cells::{Cells, Next, all, each, one};
 use crate::fault::Fault;
 
 /// Looks at everything in a ledger.
@@ -100,6 +100,13 @@ impl Look<'_> {
     }
 
     fn file(&mut self) -> Result<(), Fault> {
+        let ledger = one(self.conn, ("meta", "SELECT ledger FROM meta"), [], |c| c.parse())?;
+        if ledger != Some(self.ledger) {
+            self.problem(Where::default(), "the ledger's id is not what it was when the file was opened");
+        }
+        if one(self.conn, ("search_state", "SELECT indexed FROM search_state"), [], |c| c.int())?.is_none() {
+            self.problem(Where::default(), "nothing says how far the index of the search got");
+        }
         let found = all(self.conn, ("the file", "PRAGMA quick_check(20)"), [], |c| c.text())?;
         for what in found.into_iter().filter(|line| line != "ok") {
             self.problem(Where::default(), format!("the database file is malformed: {what}"));
