@@ -16,5 +16,6 @@ mod on_sqlite;
 mod search;
 mod support;
 mod tidy;
+mod together;
 mod vectors;
 mod verify;

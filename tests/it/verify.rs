@@ -2,7 +2,7 @@
 
 mod columns;
 mod rich;
-mod sample;
+pub(crate) mod sample;
 
 use sayso_model::canon::{Salt, commit};
 use sayso_model::{Digest, EntryId, Seed, SessionId, UtcMs};

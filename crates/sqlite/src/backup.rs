@@ -1,5 +1,6 @@
 //! A copy of the ledger while it is in use.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::backup::{Backup, StepResult};
@@ -10,20 +11,40 @@ use crate::SqliteStore;
 use crate::fault::Fault;
 use crate::open::make_private;
 
-/// Copies one state of the ledger into a new file. A file that could not be finished is taken away again.
+/// Copies one state of the ledger into a new file. It is written under another name and gets its own when it is whole, so
+/// that one that was cut off is never taken for a ledger.
 pub(crate) fn backup(store: &SqliteStore, to: &Path) -> Result<(), StoreError> {
-    make_private(to).map_err(|cause| match cause.kind() {
-        // A folder of the path may be a file, which is another matter.
-        std::io::ErrorKind::AlreadyExists if to.exists() => StoreError::BackupExists { path: to.to_owned() },
-        _ => StoreError::Denied { path: to.to_owned(), cause: Box::new(cause) },
-    })?;
-    let copied = store.read_with("making a backup", |from| copy(from, to));
-    if copied.is_err() {
-        // What is left of it says by itself that it is none: it was never finished.
-        let rest = [to.to_owned(), beside(to, "-journal")];
-        rest.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    let denied = |cause| StoreError::Denied { path: to.to_owned(), cause: Box::new(cause) };
+    if std::fs::symlink_metadata(to).is_ok() {
+        return Err(StoreError::BackupExists { path: to.to_owned() });
     }
+    let unfinished = beside(to, &format!(".unfinished-{}", std::process::id()));
+    make_private(&unfinished).map_err(denied)?;
+    let copied = store
+        .read_with("making a backup", |from| copy(from, &unfinished))
+        .and_then(|()| name(&unfinished, to).map_err(taken(to)));
+    let rest = [unfinished.clone(), beside(&unfinished, "-journal")];
+    rest.iter().for_each(|path| drop(std::fs::remove_file(path)));
     copied
+}
+
+fn taken(to: &Path) -> impl Fn(io::Error) -> StoreError {
+    let path = to.to_owned();
+    move |cause| match cause.kind() {
+        io::ErrorKind::AlreadyExists => StoreError::BackupExists { path: path.clone() },
+        _ => StoreError::Denied { path: path.clone(), cause: Box::new(cause) },
+    }
+}
+
+/// Gives a whole copy its name, unless something has it by now.
+fn name(unfinished: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::hard_link(unfinished, to) {
+        // Not every file system has more than one name for a file.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.exists() => {
+            std::fs::rename(unfinished, to)
+        }
+        linked => linked,
+    }
 }
 
 fn copy(from: &Connection, to: &Path) -> Result<(), Fault> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, FileControl, OpenFlags};
 use sayso_model::LedgerId;
-use sayso_schema::{SQLITE, SQLITE_APPLICATION_ID};
+use sayso_schema::{Migration, SQLITE, SQLITE_APPLICATION_ID};
 use sayso_store::StoreError;
 
 use crate::busy;
@@ -29,7 +29,7 @@ pub(crate) fn ledger(path: &Path, options: &Options) -> Result<(Connection, Ledg
     let open = || {
         let conn = connect(path, options, Role::Writer)?;
         if version(&conn)? < newest() {
-            migrate(&conn, options)?;
+            migrate(&conn, options, SQLITE)?;
         }
         let ledger = one(&conn, ("meta", "SELECT ledger FROM meta"), [], |c| c.parse())?;
         Ok((conn, ledger.ok_or_else(|| Fault::Damaged("the ledger has no id".to_owned()))?))
@@ -98,8 +98,19 @@ fn configure(conn: &mut Connection, options: &Options) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The ledger's schema; 0 for a file that is still empty.
+/// The ledger's schema; 0 for a file that is still empty. All of it is read of one state of the file: another program may be
+/// making the ledger.
 fn version(conn: &Connection) -> Result<u32, Fault> {
+    if !conn.is_autocommit() {
+        return version_now(conn);
+    }
+    conn.execute_batch("BEGIN").map_err(foreign)?;
+    let version = version_now(conn);
+    conn.execute_batch("ROLLBACK")?;
+    version
+}
+
+fn version_now(conn: &Connection) -> Result<u32, Fault> {
     let application: i32 = pragma(conn, "application_id")?;
     let version: u32 = pragma(conn, "user_version")?;
     match (application, version) {
@@ -109,6 +120,16 @@ fn version(conn: &Connection) -> Result<u32, Fault> {
         (SQLITE_APPLICATION_ID, version) => Ok(version),
         (0, 0) if is_empty(conn)? => Ok(0),
         _ => Err(Fault::NotALedger),
+    }
+}
+
+const VERSION: (&str, &str) = ("the schema", "PRAGMA user_version");
+
+/// Refuses a ledger that a newer program brought up to its own schema since it was opened here. Needs a transaction.
+pub(crate) fn still_known(conn: &Connection) -> Result<(), Fault> {
+    match one(conn, VERSION, [], |c| c.number::<u32>())?.unwrap_or_default() {
+        found if found > newest() => Err(StoreError::Future { found, known: newest() }.into()),
+        _ => Ok(()),
     }
 }
 
@@ -133,11 +154,12 @@ fn newest() -> u32 {
     SQLITE.last().map_or(0, |step| step.number)
 }
 
-fn migrate(conn: &Connection, options: &Options) -> Result<(), Fault> {
+/// Brings a ledger up to the last of these steps, all in one transaction.
+pub(crate) fn migrate(conn: &Connection, options: &Options, steps: &[Migration]) -> Result<(), Fault> {
     let tx = Tx::write(conn)?;
     // Asked again under the lock: another process may have done it meanwhile.
     let found = version(conn)?;
-    for step in SQLITE.iter().filter(|step| step.number > found) {
+    for step in steps.iter().filter(|step| step.number > found) {
         conn.execute_batch(step.sql)?;
         conn.pragma_update(None, "user_version", step.number)?;
     }

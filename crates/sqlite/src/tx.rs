@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use crate::cells::run;
 use crate::fault::Fault;
+use crate::open::still_known;
 
 /// A transaction; dropped without [`Tx::commit`] it is rolled back.
 #[must_use]
@@ -15,13 +16,15 @@ impl<'c> Tx<'c> {
     /// A transaction that holds the write lock from the start, so that what it reads stays true until it commits.
     pub(crate) fn write(conn: &'c Connection) -> Result<Self, Fault> {
         run(conn, "BEGIN IMMEDIATE", [])?;
-        Ok(Self { conn })
+        let tx = Self { conn };
+        still_known(conn).map(|()| tx)
     }
 
     /// A transaction for reading: everything in it sees the same state of the ledger.
     pub(crate) fn read(conn: &'c Connection) -> Result<Self, Fault> {
         run(conn, "BEGIN", [])?;
-        Ok(Self { conn })
+        let tx = Self { conn };
+        still_known(conn).map(|()| tx)
     }
 
     /// Makes it last.

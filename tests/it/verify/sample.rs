@@ -33,10 +33,21 @@ pub(crate) struct Sample {
 impl Sample {
     /// The ledger; `second` is what its second turn says.
     pub(crate) fn new(second: &str) -> Self {
+        Self::with(second, 150_000)
+    }
+
+    fn with(second: &str, bytes: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.sayso");
-        fill(&open(&path), second);
+        fill(&open(&path), second, bytes);
         Self { _folder: folder, path }
+    }
+
+    /// The rich one with a short output.
+    pub(crate) fn small() -> Self {
+        let sample = Self::with("second", 500);
+        super::rich::fill(&sample.store());
+        sample
     }
 
     /// The same, and after that everything else that can happen to a ledger: titles and homes that changed, a fork, an edit,
@@ -78,8 +89,8 @@ pub(crate) fn entry(n: u128) -> EntryId {
     EntryId::from_u128(100 + n)
 }
 
-fn fill(store: &SqliteStore, second: &str) {
-    let bytes: Vec<u8> = (0..150_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+fn fill(store: &SqliteStore, second: &str, bytes: u32) {
+    let bytes: Vec<u8> = (0..bytes).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let blob = store.put_blob(&mut bytes.as_slice()).unwrap();
     let mut commands = beginnings();
     let output = StoreOutput {

@@ -3,10 +3,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::types::Value;
-use sayso_schema::SQLITE_APPLICATION_ID;
+use sayso_schema::{Migration, SQLITE_APPLICATION_ID};
 use sayso_store::{Scope, Store, StoreError};
 
 use super::{LEDGER, folder, open, options, project, raw};
+use crate::open::{Role, connect, migrate};
 use crate::{Create, Durability, Options, SqliteStore};
 
 fn refused(path: &Path) -> StoreError {
@@ -107,6 +108,30 @@ fn a_newer_ledger_is_refused_and_left_alone() {
     drop(open(&folder.path));
     raw(&folder.path).pragma_update(None, "user_version", 9).unwrap();
     assert!(matches!(refused(&folder.path), StoreError::Future { found: 9, known: 2 }));
+}
+
+/// A step that fails half way takes nothing with it: not the ledger, and not the steps before it in the same transaction.
+#[test]
+fn an_upgrade_that_fails_is_rolled_back_whole() {
+    let folder = folder();
+    let store = open(&folder.path);
+    store.write(&project(1)).unwrap();
+    let step = |number, sql| Migration { number, name: "next", sql };
+    let good = step(3, "CREATE TABLE added (what TEXT NOT NULL) STRICT; DELETE FROM project_alias");
+    let bad = step(4, "UPDATE project SET created_at = 77; INSERT INTO nowhere VALUES (1)");
+    let state = |conn: &rusqlite::Connection| {
+        let schema =
+            conn.query_row("SELECT group_concat(sql) FROM sqlite_schema", [], |row| row.get::<_, String>(0));
+        let version: u32 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        let created = conn.query_row("SELECT created_at FROM project", [], |row| row.get::<_, i64>(0));
+        (schema.unwrap(), version, created.unwrap())
+    };
+    let conn = connect(&folder.path, &options(), Role::Writer).unwrap();
+    let before = state(&conn);
+    assert!(migrate(&conn, &options(), &[good, bad]).is_err());
+    assert_eq!(state(&conn), before);
+    assert_eq!(store.verify(&Scope::All).unwrap().problems, Vec::new());
+    store.write(&project(2)).unwrap();
 }
 
 #[test]
