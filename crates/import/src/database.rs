@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::ImportError;
 use crate::formats::Format;
 use crate::reading::{Reading, reading};
-use crate::records::Records;
+use crate::records::{self, DamageKind};
 use crate::report::FileReport;
 use crate::session::Home;
 use crate::sink::Sink;
@@ -68,8 +68,8 @@ struct Open<'a> {
 impl<'a> Run<'a> {
     fn take(&mut self, event: Event) -> Result<(), sayso::Error> {
         self.report.bytes += event.json.len() as u64;
-        let Some(Ok(mut record)) = Records::new(event.json.as_slice()).next() else {
-            self.report.skip("broken_line");
+        let Some(mut record) = records::only(&event.json) else {
+            self.report.skip(DamageKind::Broken.word());
             return Ok(());
         };
         let mut open = match self.session.take() {

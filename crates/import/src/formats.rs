@@ -125,6 +125,7 @@ pub(crate) fn hint(first: &[u8], broken: u64) -> &'static str {
         [] => " (it is empty)",
         [0x28, 0xB5, 0x2F, 0xFD, ..] => " (it is compressed with zstd: unpack it first)",
         [0x1F, 0x8B, ..] => " (it is compressed with gzip: unpack it first)",
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => " (it is UTF-16: write it as UTF-8 first)",
         [b'S', b'Q', b'L', b'i', b't', b'e', ..] => " (it is an SQLite database)",
         _ if broken > 0 => " (its lines are not, or not all, JSON)",
         _ => "",

@@ -12,7 +12,7 @@ use crate::error::ImportError;
 use crate::formats::{self, Format};
 use crate::names::{self, Sort};
 use crate::reading::{home, reading};
-use crate::records::Records;
+use crate::records::{DamageKind, Records};
 use crate::report::{FileReport, Report};
 use crate::sink::Sink;
 use crate::source;
@@ -74,7 +74,7 @@ impl Importer {
         let mut records = Records::new(source::buffered(path).map_err(read)?);
         let first = match records.next() {
             Some(first) => first.map_err(read)?,
-            None => return Err(no_record(path, records.broken())),
+            None => return Err(no_record(path, records.damaged(DamageKind::Broken))),
         };
         let place = std::path::absolute(path).map_err(read)?;
         let format = recognised(path, &place, &first.value)?;
@@ -112,7 +112,7 @@ impl Importer {
         for found in walk::files(paths) {
             match found {
                 Found::File(path) => match self.import_file(ledger, &path, progress) {
-                    Ok(file) => report.add(file),
+                    Ok(file) => report.add(path, file),
                     Err(ImportError::Beside { why, .. }) => report.pass_over(path, why),
                     Err(error) => report.refuse(path, &error),
                 },
@@ -145,8 +145,10 @@ pub fn import_paths(ledger: &Ledger, paths: &[PathBuf]) -> Report {
 }
 
 fn closed<R: std::io::BufRead>(mut report: FileReport, records: &Records<R>) -> FileReport {
-    report.skip_many("broken_line", records.broken());
-    report.skip_many("unreadable", records.unreadable());
+    for kind in [DamageKind::Broken, DamageKind::Unreadable] {
+        report.skip_many(kind.word(), records.damaged(kind));
+    }
+    report.damage = records.damage().to_vec();
     report.bytes = records.offset();
     report.pending = records.pending();
     report

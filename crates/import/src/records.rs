@@ -1,16 +1,22 @@
 //! A streaming reader of JSON lines as they really are.
 //!
-//! It never caps a line and holds one at a time. Several values on one line are several records. A byte order mark, NULs
-//! and form feeds between values are passed over. A line that breaks in the middle gives the values before the break and
-//! counts as one broken line; reading goes on at a value that was glued to the broken one, if there is one, else at the
-//! next line. What cannot be UTF-8 is repaired to U+FFFD and counted. A last line without its end gives the values that
-//! are complete; the rest is pending and not read, since its writer may be about to finish it.
+//! It never caps a line and holds one at a time. Several values on one line are several records. Blanks, control characters
+//! and byte order marks between values are passed over. A line that breaks in the middle gives the values before the break
+//! and counts as one broken line; reading goes on at a value that was glued to the broken one, if there is one, else at the
+//! next line. A last line without its end gives the values that are complete; the rest is pending and not read, since its
+//! writer may be about to finish it.
+//!
+//! What JSON does not allow is read where it is clear, and counted. What cannot be UTF-8 becomes U+FFFD. Control characters
+//! in strings stay, and so do backslashes that escape nothing; between tokens, control characters are blanks. A number that
+//! no computer holds is a string of its digits, `NaN` and `Infinity` are strings, and an array or object inside of 127 others
+//! is a string of its text.
 
 use std::io::{self, BufRead};
 
-use serde::de::IgnoredAny;
+use serde::Serialize;
 use serde_json::{Deserializer, Value};
 
+use crate::json::{self, End};
 use crate::repair::repair;
 
 /// Bytes of a line's buffer that are kept for the next line at most.
@@ -27,6 +33,8 @@ pub struct Record {
     pub digest: String,
     /// Sequences in it that were repaired to U+FFFD.
     pub repairs: u64,
+    /// Other places of it that were changed, so that it could be read.
+    pub mended: u64,
     /// The value.
     pub value: Value,
 }
@@ -49,25 +57,80 @@ pub struct Records<R> {
     start: u64,
     /// How much of the line is read.
     at: usize,
+    /// How many lines were read, with this one.
+    lines: u64,
     ordinal: u64,
+    damage: Vec<Damage>,
     broken: u64,
     unreadable: u64,
     pending: u64,
 }
 
+/// Places of damage that are remembered at most.
+const PLACES: usize = 64;
+
+/// What could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Damage {
+    /// The line, from 1.
+    pub line: u64,
+    /// How it is damaged.
+    pub kind: DamageKind,
+}
+
+/// How a line is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum DamageKind {
+    /// It breaks in the middle of a value.
+    #[serde(rename = "broken_line")]
+    Broken,
+    /// It holds a complete value that cannot be read.
+    #[serde(rename = "unreadable")]
+    Unreadable,
+}
+
+impl DamageKind {
+    /// The kind under which it is counted.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Broken => "broken_line",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
 /// What stands at a place of a line.
 enum Found {
-    Value(Value, u64, usize),
-    /// A complete value that cannot be held, such as one nested too deeply.
+    Value(Readable, usize),
+    /// A complete value that cannot be read.
     Unreadable(usize),
     Incomplete,
     Broken,
 }
 
+/// A value, and what was done to read it.
+struct Readable {
+    value: Value,
+    repairs: u64,
+    mended: u64,
+}
+
 impl<R: BufRead> Records<R> {
     /// A reader from the start of a file.
     pub fn new(from: R) -> Self {
-        Self { from, line: Vec::new(), start: 0, at: 0, ordinal: 0, broken: 0, unreadable: 0, pending: 0 }
+        Self {
+            from,
+            line: Vec::new(),
+            start: 0,
+            at: 0,
+            lines: 0,
+            ordinal: 0,
+            damage: Vec::new(),
+            broken: 0,
+            unreadable: 0,
+            pending: 0,
+        }
     }
 
     /// Bytes that were read as complete records or passed over.
@@ -76,16 +139,19 @@ impl<R: BufRead> Records<R> {
         self.start + self.at as u64
     }
 
-    /// Lines that broke in the middle.
+    /// How often a line broke in the middle, or held a value that cannot be read.
     #[must_use]
-    pub const fn broken(&self) -> u64 {
-        self.broken
+    pub const fn damaged(&self, kind: DamageKind) -> u64 {
+        match kind {
+            DamageKind::Broken => self.broken,
+            DamageKind::Unreadable => self.unreadable,
+        }
     }
 
-    /// Complete values that cannot be held: nested too deeply, or with a number that no computer holds.
+    /// The first places at which that was so, at most 64.
     #[must_use]
-    pub const fn unreadable(&self) -> u64 {
-        self.unreadable
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
     }
 
     /// Bytes at the end that are no complete record yet; known once the reader has reached the end.
@@ -100,6 +166,7 @@ impl<R: BufRead> Records<R> {
         self.at = 0;
         self.line.clear();
         self.line.shrink_to(KEPT);
+        self.lines += 1;
         Ok(self.from.read_until(b'\n', &mut self.line)? > 0)
     }
 
@@ -110,14 +177,14 @@ impl<R: BufRead> Records<R> {
     /// The next value of the line that is held.
     fn value(&mut self) -> Option<Record> {
         loop {
-            self.at += separators(self.rest());
+            self.at += json::blanks(self.rest());
             if self.rest().is_empty() {
                 return None;
             }
             match find(self.rest(), self.line.ends_with(b"\n")) {
-                Found::Value(value, repairs, length) => return Some(self.record(value, repairs, length)),
+                Found::Value(readable, length) => return Some(self.record(readable, length)),
                 Found::Unreadable(length) => {
-                    self.unreadable += 1;
+                    self.hurt(DamageKind::Unreadable);
                     self.at += length;
                 }
                 Found::Incomplete => {
@@ -125,17 +192,28 @@ impl<R: BufRead> Records<R> {
                     return None;
                 }
                 Found::Broken => {
-                    self.broken += 1;
+                    self.hurt(DamageKind::Broken);
                     self.at = glued(&self.line, self.at).unwrap_or(self.line.len());
                 }
             }
         }
     }
 
-    fn record(&mut self, value: Value, repairs: u64, length: usize) -> Record {
+    fn hurt(&mut self, kind: DamageKind) {
+        match kind {
+            DamageKind::Broken => self.broken += 1,
+            DamageKind::Unreadable => self.unreadable += 1,
+        }
+        if self.damage.len() < PLACES {
+            self.damage.push(Damage { line: self.lines, kind });
+        }
+    }
+
+    fn record(&mut self, readable: Readable, length: usize) -> Record {
+        let Readable { value, repairs, mended } = readable;
         let bytes = self.rest().get(..length).unwrap_or_default();
-        let digest = blake3::hash(bytes).to_hex().get(..16).unwrap_or_default().to_owned();
-        let record = Record { ordinal: self.ordinal, offset: self.offset(), digest, repairs, value };
+        let digest = digest(bytes);
+        let record = Record { ordinal: self.ordinal, offset: self.offset(), digest, repairs, mended, value };
         self.at += length;
         self.ordinal += 1;
         record
@@ -162,46 +240,85 @@ impl<R: BufRead> Iterator for Records<R> {
     }
 }
 
-/// The length of what stands between values.
-fn separators(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    loop {
-        at += match bytes.get(at..).unwrap_or_default() {
-            [b' ' | b'\t' | b'\r' | b'\n' | 0x0C | 0, ..] => 1,
-            [0xEF, 0xBB, 0xBF, ..] => 3,
-            _ => return at,
-        };
-    }
-}
-
 /// What stands at the start of `bytes`, which is not empty; `ended` is whether the line has its end.
 fn find(bytes: &[u8], ended: bool) -> Found {
     let mut values = Deserializer::from_slice(bytes).into_iter::<Value>();
-    if let Some(Ok(value)) = values.next() {
-        return complete(Found::Value(value, 0, values.byte_offset()), bytes, ended);
-    }
-    // Passing over a value looks neither at surrogates nor at UTF-8, so it finds the end of one that needs repair.
-    let mut values = Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
-    match values.next() {
-        Some(Ok(_)) => complete(repaired(bytes, values.byte_offset()), bytes, ended),
-        Some(Err(error)) if error.is_eof() && !ended => Found::Incomplete,
-        // The start of a byte order mark may be all there is so far.
-        _ if !ended && matches!(bytes, [0xEF] | [0xEF, 0xBB]) => Found::Incomplete,
-        _ => Found::Broken,
+    let found = match values.next() {
+        Some(Ok(value)) => Found::Value(Readable { value, repairs: 0, mended: 0 }, values.byte_offset()),
+        _ => match json::end(bytes) {
+            End::Whole(length) => repaired(bytes, length),
+            End::CutOff if !ended => return Found::Incomplete,
+            End::CutOff | End::Broken => return Found::Broken,
+        },
+    };
+    // A number or a word at the very end may go on; only what closes itself is complete there.
+    let closes_itself = matches!(bytes.first(), Some(b'{' | b'[' | b'"'));
+    if ended || closes_itself { found } else { Found::Incomplete }
+}
+
+fn repaired(bytes: &[u8], length: usize) -> Found {
+    match readable(bytes.get(..length).unwrap_or_default()) {
+        Some(readable) => Found::Value(readable, length),
+        None => Found::Unreadable(length),
     }
 }
 
+fn readable(bytes: &[u8]) -> Option<Readable> {
+    let (text, repairs) = repair(bytes);
+    let (text, mended) = json::mend(&text);
+    serde_json::from_str(&text).ok().map(|value| Readable { value, repairs, mended })
+}
+
 /// Where, behind a break, an object starts that was glued to what was broken off: from there on the line is nothing but
-/// complete values. What a colon, comma or bracket stands before belongs to the broken value.
+/// complete values. Where the broken value itself wants a value, an object belongs to it.
 fn glued(line: &[u8], broken: usize) -> Option<usize> {
-    let ended = line.ends_with(b"\n");
-    let starts = line.windows(2).enumerate().skip(broken + 1).filter(|(_, pair)| *pair == b"{\"");
-    let free = |at: usize| {
-        let before = line.get(..at).unwrap_or_default().trim_ascii_end();
-        !matches!(before.last(), Some(b':' | b',' | b'['))
-    };
-    let mut starts = starts.map(|(at, _)| at).filter(|at| ended && free(*at));
-    starts.find(|at| is_whole(line.get(*at..).unwrap_or_default()))
+    if !line.ends_with(b"\n") {
+        return None;
+    }
+    let mut cut = Cut::default();
+    for (at, pair) in line.windows(2).enumerate().skip(broken) {
+        if pair == b"{\"" && at > broken && cut.is_free() && is_whole(line.get(at..).unwrap_or_default()) {
+            return Some(at);
+        }
+        cut.take(pair.first().copied().unwrap_or_default());
+    }
+    None
+}
+
+/// How far a value is that breaks off somewhere.
+#[derive(Default)]
+struct Cut {
+    /// The brackets that are open.
+    open: Vec<u8>,
+    /// The last byte that is no blank, outside of strings.
+    last: u8,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Cut {
+    fn take(&mut self, byte: u8) {
+        if self.in_string {
+            self.in_string = self.escaped || byte != b'"';
+            self.escaped = !self.escaped && byte == b'\\';
+            return;
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => self.open.push(byte),
+            b'}' | b']' => _ = self.open.pop(),
+            _ => {}
+        }
+        if byte > b' ' {
+            self.last = byte;
+        }
+    }
+
+    /// Whether an object that starts here is no part of it.
+    fn is_free(&self) -> bool {
+        let in_array = self.open.last() == Some(&b'[');
+        self.in_string || !(self.last == b':' || in_array && matches!(self.last, b'[' | b','))
+    }
 }
 
 /// Whether complete values and nothing else stand here.
@@ -209,31 +326,36 @@ fn is_whole(bytes: &[u8]) -> bool {
     let mut at = 0;
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
-        at += separators(rest);
+        at += json::blanks(rest);
         let rest = bytes.get(at..).unwrap_or_default();
-        if rest.is_empty() {
-            return true;
-        }
-        let mut values = Deserializer::from_slice(rest).into_iter::<IgnoredAny>();
-        match values.next() {
-            Some(Ok(_)) => at += values.byte_offset(),
-            _ => return false,
+        match json::end(rest) {
+            _ if rest.is_empty() => return true,
+            End::Whole(length) => at += length,
+            End::CutOff | End::Broken => return false,
         }
     }
 }
 
-/// A number or a word at the very end may go on; only what closes itself is complete there.
-fn complete(found: Found, bytes: &[u8], ended: bool) -> Found {
-    let closes_itself = matches!(bytes.first(), Some(b'{' | b'[' | b'"'));
-    if ended || closes_itself { found } else { Found::Incomplete }
+/// The one value in bytes that hold nothing else, as a record without a place.
+pub(crate) fn only(bytes: &[u8]) -> Option<Record> {
+    let start = json::blanks(bytes);
+    let rest = bytes.get(start..).unwrap_or_default();
+    let End::Whole(length) = json::end(rest) else { return None };
+    let (whole, behind) = rest.split_at_checked(length)?;
+    let Readable { value, repairs, mended } = readable(whole)?;
+    let digest = digest(whole);
+    (json::blanks(behind) == behind.len()).then_some(Record {
+        ordinal: 0,
+        offset: start as u64,
+        digest,
+        repairs,
+        mended,
+        value,
+    })
 }
 
-fn repaired(bytes: &[u8], length: usize) -> Found {
-    let (text, repairs) = repair(bytes.get(..length).unwrap_or_default());
-    match serde_json::from_str(&text) {
-        Ok(value) => Found::Value(value, repairs, length),
-        Err(_) => Found::Unreadable(length),
-    }
+fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().get(..16).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -248,7 +370,7 @@ mod tests {
 
     #[test]
     fn values_are_found_in_untidy_lines() {
-        let cases: [(&[u8], &[&str], u64, u64); 15] = [
+        let cases: [(&[u8], &[&str], u64, u64); 19] = [
             (b"{\"a\":1}\r\n{\"b\":2}\r\n", &["{\"a\":1}", "{\"b\":2}"], 0, 0),
             (b"\xEF\xBB\xBF{\"a\":1}\n", &["{\"a\":1}"], 0, 0),
             (b"{\"a\":1}{\"b\":2} {\"c\":3}\n", &["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"], 0, 0),
@@ -266,6 +388,11 @@ mod tests {
             (b"{\"a\":1}{\"b\": [{\"c\":3}\n", &["{\"a\":1}"], 1, 0),
             (b"{\"a\":1}{\"b{\"c\":3}", &["{\"a\":1}"], 1, 0),
             (b"{\"a\":1}{\"b{\"c\":3} x\n", &["{\"a\":1}"], 1, 0),
+            // Broken off behind a comma, where only a key could come.
+            (b"{\"b\":1,{\"a\":1}\n", &["{\"a\":1}"], 1, 0),
+            (b"{\"b\":[1],{\"a\":1}{\"c\":2}\n", &["{\"a\":1}", "{\"c\":2}"], 1, 0),
+            (b"{\"b\":[1,{\"a\":1}\n", &[], 1, 0),
+            (b"{\"a\":1,{\"b\":2}", &[], 1, 0),
             (b"{\"a\":1}\n{\"b\":\"2", &["{\"a\":1}"], 0, 7),
             (b"{\"a\":1}{\"b\":\xE4\xB8", &["{\"a\":1}"], 1, 0),
             (b"{\"a\":1}{\"b\":\"\xE4\xB8", &["{\"a\":1}"], 0, 8),
@@ -274,7 +401,11 @@ mod tests {
         for (text, wanted, broken, pending) in cases {
             let (values, records) = read(text);
             assert_eq!(values, wanted, "{text:?}");
-            assert_eq!((records.broken(), records.pending()), (broken, pending), "{text:?}");
+            assert_eq!(
+                (records.damaged(DamageKind::Broken), records.pending()),
+                (broken, pending),
+                "{text:?}"
+            );
             assert_eq!(records.offset() + pending, text.len() as u64, "{text:?}");
         }
     }
@@ -297,10 +428,42 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_cannot_be_held_is_counted() {
-        let deep = format!("{}{}{{\"a\":1}}\n", "[".repeat(4000), "]".repeat(4000));
-        let (values, records) = read(deep.as_bytes());
-        assert_eq!((values.len(), records.unreadable()), (1, 1));
+    fn what_json_does_not_allow_is_read_and_counted() {
+        let deep = format!("{}{}", "[".repeat(4000), "]".repeat(4000));
+        let cases: [(&[u8], &str, u64); 7] = [
+            (b"{\"a\":\"\x00\x1b[0m\"}\n", "{\"a\":\"\\u0000\\u001b[0m\"}", 2),
+            (b"{\"a\":\x00 1}\n", "{\"a\":1}", 1),
+            (b"{\"a\":1e999}\n", "{\"a\":\"1e999\"}", 1),
+            (b"{\"a\":NaN}\n", "{\"a\":\"NaN\"}", 1),
+            (b"{\"a\":\"\\x1b\"}\n", "{\"a\":\"\\\\x1b\"}", 1),
+            (b"{\"a\":\"\\ud83d\x01\"}", "{\"a\":\"\u{FFFD}\\u0001\"}", 1),
+            (deep.as_bytes(), "", 1),
+        ];
+        for (text, wanted, mended) in cases {
+            let mut records = Records::new(text);
+            let record = records.next().unwrap().unwrap();
+            assert_eq!(record.mended, mended, "{text:?}");
+            if !wanted.is_empty() {
+                assert_eq!(record.value.to_string(), wanted, "{text:?}");
+            }
+            assert!(records.next().is_none() && records.damage().is_empty(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn damage_has_its_line() {
+        let (values, records) = read(b"{\"a\":1}\n{\"b\":}\n\n{\"c\":3}\n{\"d\"\n{\"e\":");
+        assert_eq!((values.len(), records.pending()), (2, 5));
+        let broken = |line| Damage { line, kind: DamageKind::Broken };
+        assert_eq!(records.damage(), [broken(2), broken(5)]);
+    }
+
+    #[test]
+    fn one_value_may_stand_on_several_lines() {
+        let value = |text: &str| only(text.as_bytes()).map(|record| record.value.to_string());
+        assert_eq!(value(" {\n\"a\": 1\n}\n").as_deref(), Some("{\"a\":1}"));
+        assert_eq!(value("\u{FEFF}{\"a\":\"\n\"}\0").as_deref(), Some("{\"a\":\"\\n\"}"));
+        assert_eq!([value(""), value("{} {}"), value("{")], [None, None, None]);
     }
 
     #[test]

@@ -7,11 +7,32 @@ use sayso_model::{ProjectId, SessionId};
 use serde::Serialize;
 
 use crate::formats::Format;
+use crate::records::Damage;
 
 /// Kinds of unknown records that are told apart at most: names come from the file.
 const KINDS: usize = 64;
 /// Characters of such a name at most.
 const KIND_CHARS: usize = 80;
+
+/// Damaged lines that are named at most.
+const DAMAGED: usize = 64;
+
+/// Adds what another report counted.
+macro_rules! add_counts {
+    ($to:expr, $from:expr) => {
+        $to.records += $from.records;
+        $to.turns_added += $from.turns_added;
+        $to.turns_known += $from.turns_known;
+        $to.changed += $from.changed;
+        $to.compactions += $from.compactions;
+        $to.marks += $from.marks;
+        $to.left_out += $from.left_out;
+        $to.unknown += $from.unknown;
+        $to.repairs += $from.repairs;
+        merge(&mut $to.skipped, $from.skipped);
+        merge(&mut $to.unknown_kinds, $from.unknown_kinds);
+    };
+}
 
 /// What importing one file did.
 ///
@@ -33,6 +54,9 @@ pub struct FileReport {
     pub turns_added: u64,
     /// Turns that were there before.
     pub turns_known: u64,
+    /// Turns that show that the file was rewritten: known ones that say something else now, which the ledger keeps as it has
+    /// them, and new ones that stand before known ones, which are added at the end.
+    pub changed: u64,
     /// Compactions read, new or known.
     pub compactions: u64,
     /// Forwarded turns that are marked as in the context now.
@@ -45,8 +69,10 @@ pub struct FileReport {
     pub unknown: u64,
     /// The same, by kind; after many kinds, under `…`.
     pub unknown_kinds: BTreeMap<String, u64>,
-    /// Sequences that were repaired to U+FFFD.
+    /// Places that were changed in reading: sequences that were repaired to U+FFFD, and what JSON does not allow.
     pub repairs: u64,
+    /// The first lines that could not be read, or not all of them; how many there are stands in `skipped`.
+    pub damage: Vec<Damage>,
     /// Bytes read as complete records.
     pub bytes: u64,
     /// Bytes at the end that are no complete record yet.
@@ -63,6 +89,7 @@ impl FileReport {
             records: 0,
             turns_added: 0,
             turns_known: 0,
+            changed: 0,
             compactions: 0,
             marks: 0,
             left_out: 0,
@@ -70,6 +97,7 @@ impl FileReport {
             unknown: 0,
             unknown_kinds: BTreeMap::new(),
             repairs: 0,
+            damage: Vec::new(),
             bytes: 0,
             pending: 0,
         }
@@ -82,18 +110,7 @@ impl FileReport {
             self.session = Some(self.beside.remove(0));
             self.project = other.project;
         }
-        self.records += other.records;
-        self.turns_added += other.turns_added;
-        self.turns_known += other.turns_known;
-        self.compactions += other.compactions;
-        self.marks += other.marks;
-        self.left_out += other.left_out;
-        self.unknown += other.unknown;
-        self.repairs += other.repairs;
-        self.bytes += other.bytes;
-        self.pending += other.pending;
-        merge(&mut self.skipped, other.skipped);
-        merge(&mut self.unknown_kinds, other.unknown_kinds);
+        add_counts!(self, other);
     }
 
     /// Counts a record that is known to hold no turn.
@@ -127,6 +144,25 @@ pub struct Refused {
     pub why: String,
 }
 
+/// A line that could not be read, or not all of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DamagedLine {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, and how it is damaged.
+    #[serde(flatten)]
+    pub damage: Damage,
+}
+
+/// A file that was rewritten since it was imported before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rewritten {
+    /// The file.
+    pub file: PathBuf,
+    /// Known turns that say something else now, and new ones that stand before known ones.
+    pub turns: u64,
+}
+
 /// What importing several files did.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Report {
@@ -138,6 +174,9 @@ pub struct Report {
     pub turns_added: u64,
     /// Turns that were there before.
     pub turns_known: u64,
+    /// Turns that show that the file was rewritten: known ones that say something else now, which the ledger keeps as it has
+    /// them, and new ones that stand before known ones, which are added at the end.
+    pub changed: u64,
     /// Compactions read, new or known.
     pub compactions: u64,
     /// Forwarded turns that are marked as in the context now.
@@ -154,25 +193,26 @@ pub struct Report {
     pub refused: Vec<Refused>,
     /// Files that stand beside transcripts and add nothing to them.
     pub passed_over: Vec<Refused>,
-    /// Sequences that were repaired to U+FFFD.
+    /// Places that were changed in reading: sequences that were repaired to U+FFFD, and what JSON does not allow.
     pub repairs: u64,
+    /// The first lines that could not be read, or not all of them; how many there are stands in `skipped`.
+    pub damaged: Vec<DamagedLine>,
+    /// Files that were rewritten since they were imported before.
+    pub rewritten: Vec<Rewritten>,
     /// The sessions that the files belong to, in the order of the files, each once.
     pub sessions: Vec<SessionId>,
 }
 
 impl Report {
-    pub(crate) fn add(&mut self, file: FileReport) {
+    pub(crate) fn add(&mut self, path: PathBuf, file: FileReport) {
         self.files += 1;
-        self.records += file.records;
-        self.turns_added += file.turns_added;
-        self.turns_known += file.turns_known;
-        self.compactions += file.compactions;
-        self.marks += file.marks;
-        self.left_out += file.left_out;
-        self.unknown += file.unknown;
-        self.repairs += file.repairs;
-        merge(&mut self.skipped, file.skipped);
-        merge(&mut self.unknown_kinds, file.unknown_kinds);
+        let room = DAMAGED.saturating_sub(self.damaged.len());
+        let lines = file.damage.iter().take(room);
+        self.damaged.extend(lines.map(|damage| DamagedLine { file: path.clone(), damage: *damage }));
+        if file.changed > 0 {
+            self.rewritten.push(Rewritten { file: path, turns: file.changed });
+        }
+        add_counts!(self, file);
         for session in file.session.into_iter().chain(file.beside) {
             if !self.sessions.contains(&session) {
                 self.sessions.push(session);

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-use sayso_import::{Importer, Refused, Report};
+use sayso_import::records::DamageKind;
+use sayso_import::{DamagedLine, Importer, Refused, Report, Rewritten};
 use serde::Serialize;
 
 use crate::args::{Global, Import};
@@ -24,6 +25,10 @@ struct Imported<'a> {
     refused: Vec<RefusedFile<'a>>,
     repairs: u64,
     passed_over: Vec<RefusedFile<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    damaged: &'a [DamagedLine],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    rewritten: &'a [Rewritten],
 }
 
 #[derive(Serialize)]
@@ -84,6 +89,8 @@ fn imported(report: &Report) -> Imported<'_> {
         refused: named(&report.refused),
         repairs: report.repairs,
         passed_over: named(&report.passed_over),
+        damaged: &report.damaged,
+        rewritten: &report.rewritten,
     }
 }
 
@@ -108,8 +115,19 @@ fn text(report: &Report) -> String {
         ));
     }
     if report.repairs > 0 {
-        lines.push(format!("{} sequences were no UTF-8 and were kept as U+FFFD", report.repairs));
+        lines.push(format!(
+            "{} places were repaired in reading: what is no UTF-8 became U+FFFD, what is no JSON was kept as text",
+            report.repairs
+        ));
     }
+    lines.extend(report.damaged.iter().map(damaged));
+    lines.extend(report.rewritten.iter().map(|r| {
+        format!(
+            "{} was rewritten: {} turns differ from what was imported before, which stays as it is",
+            r.file.display(),
+            r.turns
+        )
+    }));
     match report.passed_over.len() {
         0 => {}
         // Where there is nothing else, the reasons are what was asked for.
@@ -124,6 +142,14 @@ fn text(report: &Report) -> String {
     }
     lines.extend(report.refused.iter().map(|r| format!("refused {}: {}", r.file.display(), r.why)));
     lines.join("\n")
+}
+
+fn damaged(line: &DamagedLine) -> String {
+    let what = match line.damage.kind {
+        DamageKind::Broken => "breaks off: what is whole in it was read",
+        DamageKind::Unreadable => "holds a value that cannot be read",
+    };
+    format!("{}: line {} {what}", line.file.display(), line.damage.line)
 }
 
 /// Files of a folder may be refused and the others go on; that a file which was named was refused is a failure.

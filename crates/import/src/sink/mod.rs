@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use sayso::store::{Command, Compact, Done, Refusal, Session};
 use sayso::{Error, Fate, Ledger, Placed, Reader, Scope, SpeakerKind, SpeakerRef};
-use sayso_model::{MarkKind, PartBody, SessionId, SpeakerId, TurnId};
+use sayso_model::{Entry, MarkKind, PartBody, SessionId, SpeakerId, TurnId};
 
 use crate::draft::{Draft, Meta, Who};
 use crate::markers;
@@ -77,7 +77,7 @@ impl<'a> Sink<'a> {
     /// Counts a record that was read.
     pub(crate) fn note(&mut self, record: &Record) {
         self.report.records += 1;
-        self.report.repairs += record.repairs;
+        self.report.repairs += record.repairs + record.mended;
     }
 
     /// Looks for the track's session.
@@ -131,15 +131,26 @@ impl<'a> Sink<'a> {
         }
         if let Some(placed) = self.known(&draft.meta.key)? {
             self.report.turns_known += 1;
+            // What is new stands behind what is known, unless the file was rewritten.
+            self.report.changed += std::mem::take(&mut self.track.fresh);
+            self.report.changed += u64::from(self.has_changed(&draft, &placed)?);
             self.track.places.push(place.at(&placed));
             return Ok(());
         }
         let (commands, bytes) = (draft.commands(), draft.bytes());
         self.room(commands, bytes)?;
         self.track.grew = true;
+        self.track.fresh += 1;
         self.track.queue.push(Step::Turn(draft, self.track.places.len()));
         self.track.places.push(place);
         Ok(())
+    }
+
+    /// Whether a known turn says something else in the file now. What was redacted or erased says nothing any more.
+    fn has_changed(&self, draft: &Draft, placed: &Placed) -> Result<bool, Error> {
+        let entry = self.reader.entry(placed.id)?;
+        let turn = entry.as_ref().and_then(Entry::turn).filter(|turn| !turn.is_redacted());
+        Ok(turn.is_some_and(|turn| turn.text() != draft.spoken()))
     }
 
     /// Counts words of the owner that stand in the ledger under another record's key.

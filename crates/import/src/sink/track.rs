@@ -24,6 +24,8 @@ pub(super) struct Track {
     pub(super) places: Vec<Place>,
     /// Whether turns were added to it by this reading.
     pub(super) grew: bool,
+    /// How many of those no known turn has followed so far.
+    pub(super) fresh: u64,
     /// The session that it comes from, by the id that the program gave that.
     pub(super) source: Option<String>,
     /// The last entry that was copied from there.
@@ -42,6 +44,7 @@ impl Track {
             bytes: 0,
             places: Vec::new(),
             grew: false,
+            fresh: 0,
             source: None,
             copied: None,
         }

@@ -47,7 +47,7 @@ pub(super) fn grows_from(name: &str, text: &str, starts: impl Iterator<Item = us
             assert_counted(&report);
             assert_eq!(report.bytes + report.pending, length as u64, "{name} at {length}");
         }
-        sample.import(text);
+        assert_eq!(sample.import(text).changed, 0, "{name} at {length}");
         assert_eq!(texts(&sample), wanted, "{name} at {length}: {}", String::from_utf8_lossy(start));
         assert_eq!(standing(&sample), stand, "{name} at {length}");
         let again = sample.import(text);
@@ -173,4 +173,19 @@ fn untidy_lines_grow() {
     assert_eq!((report.turns_added, report.skipped["broken_line"], report.repairs), (6, 1, 1));
     assert_eq!(texts(&sample), ["a", "b", "c", "d", "glued", "\u{FFFD}"]);
     assert_eq!(sample.turns().iter().map(|t| t.repairs).sum::<u32>(), 1);
+}
+
+#[test]
+fn a_file_that_was_rewritten_is_named_and_nothing_is_merged() {
+    let say = |id: &str, text: &str| message(id, json!({"role": "user", "content": text}));
+    let sample = Sample::new();
+    sample.import(&[header(), say("a", "one"), say("b", "two")].join("\n"));
+    let report = sample.import(&[header(), say("a", "other"), say("b", "two"), say("c", "three")].join("\n"));
+    assert_eq!((report.changed, report.turns_known, report.turns_added), (1, 2, 1));
+    assert_eq!(texts(&sample), ["one", "three", "two"]);
+    // Records without an id are known by their place and their bytes.
+    let sample = Sample::new();
+    sample.import(&[meta(), user(&["one"]), agent("two")].join("\n"));
+    let report = sample.import(&[meta(), user(&["other"]), agent("two"), agent("three")].join("\n"));
+    assert_eq!((report.changed, report.turns_known, report.turns_added), (1, 1, 2));
 }
