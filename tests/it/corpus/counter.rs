@@ -9,6 +9,7 @@
 
 mod claude;
 mod codex;
+mod json;
 mod lines;
 mod pi;
 #[cfg(test)]

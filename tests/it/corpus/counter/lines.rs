@@ -1,16 +1,11 @@
 //! From the bytes of a file to JSON values.
 //!
-//! A line ends at a line feed and nowhere else. What is wrong inside a line is repaired before
-//! it is parsed. Where a line stops being JSON, it is left out up to the next record that was
+//! A line ends at a line feed and nowhere else. Where a line stops being JSON, it is left out up to the next record that was
 //! glued to it; a last line without its end may yet be finished, so nothing is looked for there.
 
-use std::fmt::Write as _;
-use std::str::Chars;
+use serde_json::Value;
 
-use serde_json::{Deserializer, Value};
-
-/// What stands in for half of a pair of surrogates.
-const REPLACEMENT: &str = "\\ufffd";
+use super::json::{self, Stop};
 
 /// What the lines of a file hold.
 pub(super) struct Lines {
@@ -36,29 +31,29 @@ pub(super) fn read(bytes: &[u8]) -> Lines {
     let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
     while let Some(line) = lines.next() {
         let line = String::from_utf8_lossy(line);
-        let end = values(&line, &mut found.records);
+        let (end, rest) = values(&line, &mut found.records);
         let last = lines.peek().is_none();
         if end == End::Broken || (end == End::CutOff && !last) {
             found.broken += 1;
         }
         if end != End::Whole && !last {
-            glued(&line, &mut found.records);
+            glued(rest, &mut found.records);
         }
     }
     found
 }
 
-/// Adds the values that a line begins with.
-fn values(line: &str, records: &mut Vec<Value>) -> End {
-    let line = repair(line);
-    for value in Deserializer::from_str(&line).into_iter::<Value>() {
-        match value {
-            Ok(value) => records.push(value),
-            Err(error) if error.is_eof() => return End::CutOff,
-            Err(_) => return End::Broken,
+/// Adds the values that a line begins with; what is left from the first that is none.
+fn values<'a>(mut line: &'a str, records: &mut Vec<Value>) -> (End, &'a str) {
+    loop {
+        let before = line;
+        match json::next(&mut line) {
+            None => return (End::Whole, line),
+            Some(Ok(value)) => records.push(value),
+            Some(Err(Stop::CutOff)) => return (End::CutOff, before),
+            Some(Err(Stop::Broken)) => return (End::Broken, before),
         }
     }
-    End::Whole
 }
 
 /// Adds the records behind the break in a line: from the first place on where an object begins
@@ -67,7 +62,7 @@ fn glued(line: &str, records: &mut Vec<Value>) {
     let found = line.match_indices("{\"").find_map(|(at, _)| {
         let (before, rest) = line.split_at_checked(at)?;
         let mut found = Vec::new();
-        (!wants_value(before) && values(rest, &mut found) == End::Whole).then_some(found)
+        (!wants_value(before) && values(rest, &mut found).0 == End::Whole).then_some(found)
     });
     records.extend(found.unwrap_or_default());
 }
@@ -89,77 +84,10 @@ fn wants_value(record: &str) -> bool {
             '}' | ']' => drop(open.pop()),
             _ => {}
         }
-        last = if c.is_whitespace() { last } else { c };
+        last = if c <= ' ' { last } else { c };
     }
     let in_list = open.last() == Some(&'[');
     !in_string && (last == ':' || (in_list && (last == '[' || last == ',')))
-}
-
-/// The same line with its known damage undone.
-///
-/// Outside of strings, control characters and byte order marks become spaces. Inside of them, a
-/// raw control character is escaped, and an escape that is half of a pair becomes U+FFFD.
-fn repair(line: &str) -> String {
-    let mut out = String::with_capacity(line.len());
-    let mut in_string = false;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' => {
-                in_string = !in_string;
-                out.push(c);
-            }
-            '\\' if in_string => escape(&mut chars, &mut out),
-            '\0'..' ' if in_string => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            '\0'..' ' | '\u{feff}' if !in_string => out.push(' '),
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
-/// Copies an escape. Its backslash has been read.
-fn escape(chars: &mut Chars<'_>, out: &mut String) {
-    match chars.next() {
-        Some('u') => unicode(chars, out),
-        Some(c) => out.extend(['\\', c]),
-        None => out.push('\\'),
-    }
-}
-
-/// Copies a unicode escape, or what stands in for it. Its `\u` has been read.
-///
-/// A pair is copied whole, so that its second half is not taken for a lone one.
-fn unicode(chars: &mut Chars<'_>, out: &mut String) {
-    let rest = chars.as_str();
-    let (digits, after) = rest.split_at_checked(4).unwrap_or((rest, ""));
-    let length = match unit(digits) {
-        Some(0xd800..=0xdbff) if starts_with_low(after) => "d83d\\ude00".len(),
-        Some(0xd800..=0xdfff) => {
-            out.push_str(REPLACEMENT);
-            *chars = after.chars();
-            return;
-        }
-        _ => 0,
-    };
-    let (copied, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
-    out.push_str("\\u");
-    out.push_str(copied);
-    *chars = after.chars();
-}
-
-/// Whether the text begins with the escape of a low surrogate.
-fn starts_with_low(text: &str) -> bool {
-    let digits = text.strip_prefix("\\u").and_then(|rest| rest.get(..4));
-    matches!(digits.and_then(unit), Some(0xdc00..=0xdfff))
-}
-
-/// The number that exactly four hexadecimal digits say.
-fn unit(digits: &str) -> Option<u32> {
-    let four = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    four.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
 }
 
 #[cfg(test)]
@@ -253,5 +181,86 @@ mod tests {
     #[test]
     fn bytes_that_are_not_utf_8_are_replaced() {
         assert_eq!(strings(b"{\"a\":\"x\xffy\"}\n"), ["x\u{fffd}y"]);
+    }
+
+    #[test]
+    fn what_json_does_not_allow_is_taken_where_it_is_clear() {
+        assert_eq!(strings(b"{\"a\":1e999}{\"a\":NaN}{\"a\":-Infinity}\n"), ["1e999", "NaN", "-Infinity"]);
+        assert_eq!(strings(br#"{"a":"\x1b \u12"}"#), ["\\x1b \\u12"]);
+        assert_eq!(strings(b"{\"a\"\0:\xef\xbb\xbf\"1\"}\n"), ["1"]);
+        let deep = format!("{{\"b\":{}\"x]\"{},\"a\":\"1\"}}\n", "[".repeat(5_000), "]".repeat(5_000));
+        let found = read(deep.as_bytes());
+        assert_eq!((found.records.len(), found.broken), (1, 0));
+        let mut inner = &found.records[0]["b"];
+        for _ in 0..126 {
+            inner = &inner[0];
+        }
+        assert_eq!(*inner, format!("{}\"x]\"{}", "[".repeat(4_874), "]".repeat(4_874)));
+    }
+
+    #[test]
+    fn what_is_no_json_at_all_is_broken() {
+        for broken in
+            ["{\"a\":01}", "{\"a\":tru}", "{\"a\":1,}", "[1}", "{a:1}", "[1 2]", "[1e]", "[.5]", "[9e9999x]"]
+        {
+            let found = read(format!("{broken}\n{{}}\n").as_bytes());
+            assert_eq!((found.records.len(), found.broken), (1, 1), "{broken}");
+        }
+    }
+
+    /// Damage of every kind, made at random: the reader of the importers finds what is found here.
+    #[test]
+    fn the_importers_reader_finds_the_same() {
+        let pieces = [
+            "{\"a\":\"1\"}",
+            "{\"a\":",
+            "\"a\":",
+            "{\"",
+            "\"",
+            "[",
+            "]",
+            "{",
+            "}",
+            ",",
+            ":",
+            "1e999",
+            "0",
+            "-",
+            "NaN",
+            "tru",
+            "true",
+            "\\",
+            "\\u",
+            "\\ud83d",
+            "\\ude00",
+            "00e9",
+            "\0",
+            "\u{1b}",
+            " ",
+            "\n",
+            "\n",
+            "\u{feff}",
+            "한",
+            "\u{85}",
+        ];
+        let mut state = 7_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(state >> 33).unwrap() % below
+        };
+        let (mut found, mut broken) = (0, 0);
+        for _ in 0..60_000 {
+            let length = random(14);
+            let text: String = (0..length).map(|_| pieces[random(pieces.len())]).collect::<String>() + "\n";
+            let here = read(text.as_bytes());
+            let mut records = sayso_import::records::Records::new(text.as_bytes());
+            let theirs: Vec<Value> = records.by_ref().map(|record| record.unwrap().value).collect();
+            assert_eq!(theirs, here.records, "{text:?}");
+            let kind = sayso_import::records::DamageKind::Broken;
+            assert_eq!(records.damaged(kind), here.broken, "{text:?}");
+            found += here.records.len();
+            broken += here.broken;
+        }
+        assert!(found > 10_000 && broken > 10_000, "{found} {broken}");
     }
 }
