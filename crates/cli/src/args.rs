@@ -63,7 +63,7 @@ pub(crate) enum Command {
     Erase(Erase),
     /// Pin a turn, or take the pin off: a mark that apps may read
     Pin(Pin),
-    /// Import sessions that Codex, pi, Claude Code and OpenClaw wrote: files, or folders of them
+    /// Import sessions that Codex, pi, Claude Code and OpenClaw wrote, and exports: files, or folders of them
     Import(Import),
     /// List the projects
     Projects,
@@ -97,6 +97,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Copy the ledger into a new file while it is in use
     Backup(Backup),
+    /// Write projects or sessions as one file: to import elsewhere, or to read
+    Export(Export),
     /// Look for trouble: with the ledger, and records of hooks that failed
     Doctor,
     /// Answer a hook of an agent program; never fails and never stops the agent
@@ -328,6 +330,35 @@ pub(crate) struct Backup {
     /// The new file; one that is there is never overwritten
     #[arg(value_name = "FILE")]
     pub(crate) to: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "As jsonl, everything is in it: `sayso import` takes it into another ledger, where every session has the same \
+                  head. What was redacted or erased is not in it. The sessions that others were forked off come along. As \
+                  markdown or html it is for people: with cards for what was forwarded, and long output of tools shortened."
+)]
+pub(crate) struct Export {
+    /// Projects and sessions [default: everything]
+    #[arg(value_name = "PROJECT|SESSION")]
+    pub(crate) what: Vec<String>,
+    /// In which form
+    #[arg(long = "as", value_name = "FORM")]
+    pub(crate) form: ExportForm,
+    /// The new file, instead of standard output; one that is there is never overwritten
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+/// The forms of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportForm {
+    /// Everything, exact, one record a line: `sayso import` reads it
+    Jsonl,
+    /// For people, as Markdown
+    Markdown,
+    /// For people, as one page for a browser
+    Html,
 }
 
 #[derive(Debug, Args)]

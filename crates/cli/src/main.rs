@@ -57,6 +57,7 @@ fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
         Command::Redact(args) => cmd::redact::redact(&args, global, out),
         Command::Erase(args) => cmd::erase::run(&args, global, out),
         Command::Pin(args) => cmd::redact::pin(&args, global, out),
+        Command::Export(args) => cmd::export::run(&args, global, out),
         Command::Import(args) => cmd::import::run(&args, global, out),
         Command::Projects => cmd::list::projects(global, out),
         Command::Sessions(args) => cmd::list::sessions(&args, global, out),

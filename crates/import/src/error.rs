@@ -26,8 +26,8 @@ pub enum ImportError {
     /// The first record belongs to no format that is read.
     #[error(
         "it starts with {found}; what is read: Codex rollouts (their first record is a session_meta, or an id with \
-         instructions or git), pi and OpenClaw sessions (their first record has the type \"session\") and Claude \
-         Code sessions (their first record has a type and a sessionId)"
+         instructions or git), pi and OpenClaw sessions (their first record has the type \"session\"), Claude \
+         Code sessions (their first record has a type and a sessionId) and exports of Sayso"
     )]
     Unrecognised {
         /// The file.
@@ -50,6 +50,51 @@ pub enum ImportError {
     NoSession {
         /// The file.
         path: PathBuf,
+    },
+    /// An export has no end.
+    #[error(
+        "it is an export that was cut off after record {records}, so nothing of it was imported: copy it again, or export \
+         again where it comes from"
+    )]
+    CutOff {
+        /// The file.
+        path: PathBuf,
+        /// Records that are whole.
+        records: u64,
+    },
+    /// A record of an export is not what was written.
+    #[error(
+        "record {record} of the export is not what was written, so nothing of it was imported: copy it again, or export \
+         again where it comes from"
+    )]
+    Edited {
+        /// The file.
+        path: PathBuf,
+        /// The number of the record, from 1.
+        record: u64,
+    },
+    /// A record of an export makes no sense, though it is as it was written.
+    #[error(
+        "record {record} of the export cannot be used; what stands before it was imported: export again where it comes from"
+    )]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// The number of the record, from 1.
+        record: u64,
+        /// Why.
+        #[source]
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A newer program wrote the export.
+    #[error("it is an export of version {found}, this program reads up to {known}: use a newer program")]
+    NewerExport {
+        /// The file.
+        path: PathBuf,
+        /// The export's version.
+        found: u64,
+        /// The newest known here.
+        known: u32,
     },
     /// The ledger refused or could not be read.
     #[error("the ledger did not take its turns; what was written before stays")]

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::archive;
 use crate::records::Records;
 use crate::values::{object, text};
 
@@ -25,6 +26,8 @@ pub enum Format {
     /// A Claude Code session, or what one of its sub-agents did.
     #[serde(rename = "claude-code")]
     ClaudeCode,
+    /// An export of Sayso's own, which holds many sessions.
+    Sayso,
 }
 
 impl Format {
@@ -36,6 +39,7 @@ impl Format {
             Self::Pi => "pi",
             Self::OpenClaw | Self::OpenClawDatabase => "openclaw",
             Self::ClaudeCode => "claude-code",
+            Self::Sayso => "sayso",
         }
     }
 
@@ -47,6 +51,7 @@ impl Format {
             Self::Pi => "pi",
             Self::OpenClaw | Self::OpenClawDatabase => "OpenClaw",
             Self::ClaudeCode => "Claude Code",
+            Self::Sayso => "Sayso",
         }
     }
 
@@ -64,6 +69,7 @@ impl Format {
         let has = |key| text(first, key).is_some();
         let names_instructions = first.get("instructions").or_else(|| first.get("git")).is_some();
         match word {
+            Some("export") if archive::is_header(first) => Some(Self::Sayso),
             Some("session_meta") if first.get("payload").is_some_and(Value::is_object) => Some(Self::Codex),
             Some("session") if has("id") => Some(Self::Pi),
             None if kind.is_none() && has("id") && has("timestamp") && names_instructions => {

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use sayso::Ledger;
 use serde_json::Value;
 
+use crate::archive;
 use crate::database::{self, is_database};
 use crate::error::ImportError;
 use crate::formats::{self, Format};
 use crate::names::{self, Sort};
 use crate::reading::{home, reading};
 use crate::records::{DamageKind, Records};
-use crate::report::{FileReport, Report};
+use crate::report::{FileReport, Refused, Report};
 use crate::sink::Sink;
 use crate::source;
 use crate::walk::{self, Found};
@@ -78,6 +79,9 @@ impl Importer {
         };
         let place = std::path::absolute(path).map_err(read)?;
         let format = recognised(path, &place, &first.value)?;
+        if format == Format::Sayso {
+            return archive::import(ledger, path, &first.value, progress);
+        }
         let home = home(format, &first, &place);
         let home = home.ok_or_else(|| ImportError::NoSession { path: path.to_owned() })?;
         let refused = |cause| ImportError::Ledger { path: path.to_owned(), cause };
@@ -112,7 +116,11 @@ impl Importer {
         for found in walk::files(paths) {
             match found {
                 Found::File(path) => match self.import_file(ledger, &path, progress) {
-                    Ok(file) => report.add(path, file),
+                    Ok(file) => {
+                        let apart = file.apart.iter();
+                        report.refused.extend(apart.map(|why| Refused { file: path.clone(), why: why.clone() }));
+                        report.add(path, file);
+                    }
                     Err(ImportError::Beside { why, .. }) => report.pass_over(path, why),
                     Err(error) => report.refuse(path, &error),
                 },

@@ -1,5 +1,5 @@
 //! Imports transcripts that people already have into a ledger: Codex rollouts (both generations), sessions of pi, OpenClaw
-//! and Claude Code, and OpenClaw's database. What becomes of every record stands in [`mapping`].
+//! and Claude Code, and OpenClaw's database. Also writes and imports exports of ledgers themselves ([`archive`]). What becomes of every record stands in [`mapping`].
 //!
 //! A file is recognised by its first complete record; its name and place tell what a program put aside, and OpenClaw's
 //! sessions from pi's, which look the same. It is read one line at a time, however long a line is. Every record ends up as a turn, a compaction, a mark, a named skip or an `unknown` that is reported: nothing
@@ -46,6 +46,7 @@
 //! sessions of versions 1.0 to 2.1 were seen as people had published them. Codex compactions, rollbacks and forks, branches
 //! in pi sessions, and what OpenClaw adds to them, were seen in constructed files and in the programs' sources only.
 
+pub mod archive;
 mod blocks;
 mod claude;
 mod codex;

@@ -65,7 +65,8 @@ pub(crate) fn reading(format: Format, owner: &str, path: &Path) -> Box<dyn Readi
     match format {
         Format::ClaudeCode => Box::new(Claude::new(owner, path)),
         Format::Codex | Format::CodexFlat => Box::new(Codex::new(format, owner)),
-        Format::Pi | Format::OpenClaw | Format::OpenClawDatabase => {
+        // An export is read by itself.
+        Format::Pi | Format::OpenClaw | Format::OpenClawDatabase | Format::Sayso => {
             Box::new(Pi::new(format, owner, path.parent().unwrap_or(path)))
         }
     }
@@ -76,6 +77,7 @@ pub(crate) fn home(format: Format, first: &Record, path: &Path) -> Option<Home> 
     let header = match format {
         Format::ClaudeCode => return claude::home::home(path, first),
         Format::Codex => first.value.get("payload")?,
+        Format::Sayso => return None,
         Format::CodexFlat | Format::Pi | Format::OpenClaw | Format::OpenClawDatabase => &first.value,
     };
     let id = named(header, "id").or_else(|| named(header, "session_id"))?;

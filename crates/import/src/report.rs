@@ -77,6 +77,8 @@ pub struct FileReport {
     pub bytes: u64,
     /// Bytes at the end that are no complete record yet.
     pub pending: u64,
+    /// Sessions of an export that went on separately here and were not merged, in words.
+    pub apart: Vec<String>,
 }
 
 impl FileReport {
@@ -100,6 +102,7 @@ impl FileReport {
             damage: Vec::new(),
             bytes: 0,
             pending: 0,
+            apart: Vec::new(),
         }
     }
 
@@ -111,6 +114,7 @@ impl FileReport {
             self.project = other.project;
         }
         add_counts!(self, other);
+        self.apart.extend(other.apart);
     }
 
     /// Counts a record that is known to hold no turn.

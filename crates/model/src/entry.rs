@@ -47,6 +47,34 @@ pub enum EntryBody {
     Mark(Mark),
 }
 
+impl EntryBody {
+    /// The mark, if the entry is one.
+    #[must_use]
+    pub const fn mark(&self) -> Option<&Mark> {
+        match self {
+            Self::Mark(mark) => Some(mark),
+            Self::Turn(_) | Self::Compaction(_) => None,
+        }
+    }
+
+    /// Everyone who stands in it, in their order: who says it, who says its parts, whom its quote names.
+    #[must_use]
+    pub fn speakers(&self) -> Vec<&Speaker> {
+        match self {
+            Self::Turn(turn) => {
+                let parts = turn.parts.iter().filter_map(|p| p.by.as_ref());
+                let quote = turn.quote.iter().flat_map(|q| {
+                    let hops = q.hops.iter().map(|h| &h.by);
+                    [&q.speaker, &q.forwarded_by].into_iter().chain(hops)
+                });
+                std::iter::once(&turn.speaker).chain(parts).chain(quote).collect()
+            }
+            Self::Compaction(compaction) => vec![&compaction.speaker],
+            Self::Mark(_) => Vec::new(),
+        }
+    }
+}
+
 /// One contribution by one speaker, made of ordered parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {

@@ -18,6 +18,7 @@
 //! # }
 //! ```
 
+mod archive;
 mod compact;
 mod context;
 mod edit;

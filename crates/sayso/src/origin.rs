@@ -51,7 +51,11 @@ impl Reader {
 
     fn source(&self, quote: &Quote) -> Result<Option<Entry>, Error> {
         match quote.origin.address {
-            Address::Turn(ledger, _, _, id, _) if ledger == self.ledger.id() => self.entry(id),
+            Address::Turn(ledger, _, _, id, _)
+                if ledger == self.ledger.id() || self.came_here(&quote.origin.address)? =>
+            {
+                self.entry(id)
+            }
             _ => Ok(None),
         }
     }

@@ -173,7 +173,8 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::Malformed`] where it means to be one and is none; [`Error::ForeignLedger`] for another ledger's.
+    /// [`Error::Malformed`] where it means to be one and is none; [`Error::ForeignLedger`] for another ledger's, unless what it
+    /// names came here through an export.
     pub fn address(&self, given: &str) -> Result<Option<Address>, Error> {
         if !Address::looks_like(given) {
             return Ok(None);
@@ -181,10 +182,25 @@ impl Reader {
         let address = Address::from_str(given)
             .map_err(|reason| Error::Malformed { given: given.to_owned(), reason })?;
         let (theirs, ours) = (address.ledger(), self.ledger.id());
-        if theirs != ours {
+        if theirs != ours && !self.came_here(&address)? {
             return Err(Error::ForeignLedger { given: address, theirs, ours });
         }
         Ok(Some(address))
+    }
+
+    /// Whether what another ledger's address names came here through an export. The ids lead to it, whichever ledger they
+    /// were copied from.
+    pub(crate) fn came_here(&self, address: &Address) -> Result<bool, Error> {
+        let session = match *address {
+            Address::Project(_, project) => {
+                return Ok(self.sessions(Some(project))?.iter().any(|s| s.origin.is_some()));
+            }
+            Address::Session(_, _, session) => Some(session),
+            Address::Turn(_, _, _, turn, _) => self.entry(turn)?.map(|entry| entry.session),
+            Address::Speaker(..) => None,
+        };
+        let session = session.map(|id| self.session(id)).transpose()?.flatten();
+        Ok(session.is_some_and(|s| s.origin.is_some()))
     }
 }
 

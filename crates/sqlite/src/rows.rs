@@ -28,7 +28,7 @@ pub(crate) struct SessionRecord {
 macro_rules! session_columns {
     () => {
         "s.id, s.project, s.kind, s.channel, s.title_salt, s.title_commitment, s.title, s.created_at, \
-         s.first_project, s.first_title, s.parent, s.fork_seq, s.fork_hash, s.genesis, s.closed, s.turns, s.last_seq, s.head, s.last_at, s.digest"
+         s.first_project, s.first_title, s.parent, s.fork_seq, s.fork_hash, s.genesis, s.closed, s.turns, s.last_seq, s.head, s.last_at, s.origin, s.digest"
     };
 }
 pub(crate) use session_columns;
@@ -53,6 +53,7 @@ impl SessionRecord {
             last_seq: c.number()?,
             head: c.digest()?,
             last_at: c.int_opt()?.map(UtcMs),
+            origin: c.parse_opt()?,
         };
         Ok(Self { session, title, first_project, first_title, fork_hash, genesis, digest: c.digest()? })
     }
@@ -72,9 +73,10 @@ impl SessionRecord {
         })
     }
 
+    /// The hash of its beginning again; `ledger` is the one that it is read from.
     pub(crate) fn genesis_again(&self, ledger: LedgerId) -> Digest {
         form::genesis(&Genesis {
-            ledger,
+            ledger: self.session.origin.unwrap_or(ledger),
             project: self.first_project,
             session: self.session.id,
             kind: self.session.kind,
@@ -242,7 +244,7 @@ pub(crate) struct Speakers<'a> {
 }
 
 pub(crate) const SPEAKER: (&str, &str) =
-    ("speaker", "SELECT id, kind, name_salt, name_commitment, name, digest FROM speaker WHERE id = ?1");
+    ("speaker", "SELECT id, kind, name_salt, name_commitment, coalesce(name, namesake), digest FROM speaker WHERE id = ?1");
 
 impl<'a> Speakers<'a> {
     pub(crate) fn new(trust: Trust) -> Self {

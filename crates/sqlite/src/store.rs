@@ -11,7 +11,7 @@ use sayso_model::{
     SpeakerId, SpeakerKind,
 };
 use sayso_store::{
-    Batch, Blob, Done, Erase, Erasing, Hit, Lookup, Output, Placed, Progress, Project, Report, Scope, Search,
+    ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Batch, Blob, Done, Erase, Erasing, Hit, Lookup, Output, Placed, Progress, Project, Report, Scope, Search,
     Session, Store, StoreError, StreamKind, Waiting,
 };
 
@@ -19,7 +19,7 @@ use crate::fault::Fault;
 use crate::group::{Group, Writer};
 use crate::open::{self, Role};
 use crate::options::Options;
-use crate::read::{find, key, output, turns};
+use crate::read::{archive, find, key, output, turns};
 use crate::search::index::Bounds;
 use crate::tx::Tx;
 use crate::write::Memory;
@@ -333,5 +333,47 @@ impl Store for SqliteStore {
 
     fn hash_at(&self, scope: &Scope, session: SessionId, seq: u64) -> Result<Option<Digest>, StoreError> {
         self.read_with("reading a hash", |conn| turns::hash_at(conn, scope, session, seq))
+    }
+
+    fn archived_project(&self, scope: &Scope, id: ProjectId) -> Result<Vec<ArchivedProject>, StoreError> {
+        self.read_with("exporting a project", |conn| archive::project(conn, scope, id))
+    }
+
+    fn archived_session(&self, scope: &Scope, id: SessionId) -> Result<Option<ArchivedSession>, StoreError> {
+        self.read_with("exporting a session", |conn| archive::session(conn, scope, id))
+    }
+
+    fn archived_speaker(&self, scope: &Scope, id: SpeakerId) -> Result<Option<ArchivedSpeaker>, StoreError> {
+        self.read_with("exporting a speaker", |conn| archive::speaker(conn, scope, id))
+    }
+
+    fn archived_entries(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<ArchivedEntry>, StoreError> {
+        self.read_with("exporting entries", |conn| archive::entries(conn, scope, session, after, limit))
+    }
+
+    fn archived_keys(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: (&str, &str),
+        limit: usize,
+    ) -> Result<Vec<ArchivedKey>, StoreError> {
+        self.read_with("exporting keys", |conn| archive::keys(conn, scope, session, after, limit))
+    }
+
+    fn archived_outputs(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: Option<OutputId>,
+        limit: usize,
+    ) -> Result<Vec<Output>, StoreError> {
+        self.read_with("exporting outputs", |conn| output::of_session(conn, scope, session, after, limit))
     }
 }

@@ -3,10 +3,12 @@
 use sayso_model::limits::{
     ALIAS_LENGTH, FORWARD_TURNS, KEY_BYTES, NAME_LENGTH, NOTE_CHARS, TURN_BYTES, TURN_PARTS,
 };
-use sayso_model::text;
+use sayso_model::{EntryBody, text};
 
+use crate::archive::Restore;
 use crate::command::{Alias, AppendTurn, Command, Compact, Forward, MarkEntry, StoreOutput};
 use crate::error::Refusal;
+use crate::query::OutputStream;
 
 /// Checks the shape of a command.
 ///
@@ -38,6 +40,7 @@ pub fn command(command: &Command) -> Result<(), Refusal> {
         Command::StoreOutput(c) => output(c),
         Command::RenameProject(c) => name("a project's name", &c.name),
         Command::MergeProject(_) | Command::MoveSession(_) | Command::Redact(_) => Ok(()),
+        Command::Restore(c) => restore(c),
         Command::RenameSession(c) => chars("a session's title", &c.title, NAME_LENGTH),
     }
 }
@@ -100,6 +103,33 @@ fn forward(forward: &Forward) -> Result<(), Refusal> {
     chars("the note", forward.note.as_deref().unwrap_or_default(), NOTE_CHARS)
 }
 
+/// The bounds that the commands had by which it was written first.
+fn restore(restore: &Restore) -> Result<(), Refusal> {
+    match restore {
+        Restore::Project(c) => {
+            name("a project's name", &c.name)?;
+            c.aliases.iter().try_for_each(alias)
+        }
+        Restore::Speaker(c) => chars("a speaker's name", &c.speaker.name, NAME_LENGTH),
+        Restore::Session(c) => {
+            let title = c.title.as_ref().map(|(title, _)| title.as_str());
+            chars("a session's title", title.unwrap_or_default(), NAME_LENGTH)?;
+            chars("a channel", c.channel.as_deref().unwrap_or_default(), NAME_LENGTH)?;
+            c.aliases.iter().try_for_each(alias)
+        }
+        Restore::Entry(c) => restored_entry(&c.entry.body),
+        Restore::Key(c) => key(Some(&c.value)),
+        Restore::Output(c) => streams(&c.tool, &c.streams),
+    }
+}
+
+fn restored_entry(body: &EntryBody) -> Result<(), Refusal> {
+    if let EntryBody::Turn(turn) = body {
+        size("the turn's list", "parts", turn.parts.len(), TURN_PARTS)?;
+    }
+    size("the entry's text", "bytes", body.texts().iter().map(|text| text.len()).sum(), TURN_BYTES)
+}
+
 fn compact(compact: &Compact) -> Result<(), Refusal> {
     key(compact.key.as_ref())?;
     bytes("the summary", &compact.summary, TURN_BYTES)
@@ -122,9 +152,13 @@ fn mark(mark: &MarkEntry) -> Result<(), Refusal> {
 }
 
 fn output(output: &StoreOutput) -> Result<(), Refusal> {
-    chars("a tool's name", &output.tool, NAME_LENGTH)?;
-    let kinds: std::collections::BTreeSet<_> = output.streams.iter().map(|s| s.kind).collect();
-    match output.streams.len() {
+    streams(&output.tool, &output.streams)
+}
+
+fn streams(tool: &str, streams: &[OutputStream]) -> Result<(), Refusal> {
+    chars("a tool's name", tool, NAME_LENGTH)?;
+    let kinds: std::collections::BTreeSet<_> = streams.iter().map(|s| s.kind).collect();
+    match streams.len() {
         0 => Err(Refusal::Missing { what: "the output's list of streams" }),
         n if n != kinds.len() => Err(Refusal::Contradiction("an output has each stream at most once")),
         _ => Ok(()),

@@ -5,6 +5,7 @@ use sayso_model::{
     SpeakerId, SpeakerKind, Titles, TurnId, UtcMs, What,
 };
 
+use crate::archive::Restore;
 use crate::query::{OutputState, OutputStream, Scope};
 
 /// Commands that are applied together or not at all.
@@ -58,6 +59,8 @@ pub enum Command {
     Redact(Redact),
     /// Moves a session into another project. Its aliases go along, but for those that another session has there.
     MoveSession(MoveSession),
+    /// Writes something out of an export as it was, see [`crate::archive`].
+    Restore(Box<Restore>),
 }
 
 /// Another name under which a project or session is found: a path, a git root, a remote, a name that was typed, or the

@@ -250,6 +250,28 @@ pub enum Refusal {
     /// It was erased, and does not come back.
     #[error("{0} was erased from this ledger and is not brought back")]
     Erased(String),
+    /// What is restored parts from what is here.
+    #[error(
+        "session {session} went on separately: from entry {seq} on it is not what stands here. Nothing was merged; keep the \
+         other copy in a ledger of its own"
+    )]
+    Diverged {
+        /// The session.
+        session: SessionId,
+        /// The first place where they differ; 0 for the beginning itself.
+        seq: u64,
+    },
+    /// A text, commitment or hash of an entry does not fit the others.
+    #[error("entry {seq} of session {session} is not what was written there: export it again where it comes from")]
+    NotAsWritten {
+        /// The session.
+        session: SessionId,
+        /// The place.
+        seq: u64,
+    },
+    /// The id belongs to a speaker with another kind or name.
+    #[error("the id {0} is another speaker here: export again where it comes from, or import into another ledger")]
+    AnotherSpeaker(SpeakerId),
     /// Forks share what would be erased.
     #[error(
         "session {session} is the beginning of its fork {fork}: erase the forks with it (--forks), or leave it"

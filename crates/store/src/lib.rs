@@ -12,6 +12,7 @@
 //! [`Refusal::Conflict`]); the expected head; whether the session is closed; what it refers to (the turn it answers,
 //! outputs, sources, in order); taking the quote; limits over all quotes; and last whether its ids are free.
 
+pub mod archive;
 pub mod check;
 pub mod command;
 pub mod content;
@@ -22,6 +23,9 @@ pub mod query;
 pub mod search;
 pub mod values;
 
+pub use archive::{
+    ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Restore,
+};
 pub use command::{
     Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Edit,
     Fate, ForkSession, Forward, ForwardItem, Key, MarkEntry, MergeProject, MoveSession, NewPart, Placed,

@@ -8,6 +8,7 @@ use sayso_model::{
     SpeakerId, SpeakerKind,
 };
 
+use crate::archive::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker};
 use crate::command::{Batch, Done, Placed};
 use crate::erase::{Erase, Erasing};
 use crate::error::StoreError;
@@ -290,4 +291,66 @@ pub trait Store: Send + Sync {
     ///
     /// Storage errors.
     fn hash_at(&self, scope: &Scope, session: SessionId, seq: u64) -> Result<Option<Digest>, StoreError>;
+
+    /// A project for an export: the one that an id leads to first, then those that were merged into it, each after the
+    /// one that it became part of.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn archived_project(&self, scope: &Scope, id: ProjectId) -> Result<Vec<ArchivedProject>, StoreError>;
+
+    /// A session for an export.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn archived_session(&self, scope: &Scope, id: SessionId) -> Result<Option<ArchivedSession>, StoreError>;
+
+    /// A speaker for an export; as for [`Store::speaker`].
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn archived_speaker(&self, scope: &Scope, id: SpeakerId) -> Result<Option<ArchivedSpeaker>, StoreError>;
+
+    /// At most `limit` of a session's own entries with `seq` greater than `after`, in order; of those of a beginning that it
+    /// shares, none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::entry`].
+    fn archived_entries(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<ArchivedEntry>, StoreError>;
+
+    /// At most `limit` keys of a session, by kind and key, after the pair given. Those whose text was taken away are left out.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn archived_keys(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: (&str, &str),
+        limit: usize,
+    ) -> Result<Vec<ArchivedKey>, StoreError>;
+
+    /// At most `limit` outputs of a session, by id, after the one given.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn archived_outputs(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: Option<OutputId>,
+        limit: usize,
+    ) -> Result<Vec<Output>, StoreError>;
 }

@@ -1,6 +1,6 @@
 //! What reads are given and give back.
 
-use sayso_model::{Digest, Entry, EntryId, MarkKind, OutputId, ProjectId, SessionId, SessionKind, UtcMs};
+use sayso_model::{Digest, Entry, EntryId, LedgerId, MarkKind, OutputId, ProjectId, SessionId, SessionKind, UtcMs};
 
 use crate::command::Alias;
 
@@ -48,6 +48,8 @@ pub struct Session {
     pub project: ProjectId,
     /// Where it was forked off another session, whose entries up to there are its beginning.
     pub fork: Option<ForkPoint>,
+    /// The ledger that it was made in, where that is another one: it came here through an export.
+    pub origin: Option<LedgerId>,
     /// Its kind.
     pub kind: SessionKind,
     /// Its channel.

@@ -4,6 +4,7 @@ mod bad_input;
 mod compact;
 mod contract;
 mod everyday;
+mod export;
 mod hook;
 mod import;
 mod life;

@@ -7,6 +7,7 @@ pub(crate) mod context;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod erase;
+pub(crate) mod export;
 pub(crate) mod forward;
 pub(crate) mod import;
 pub(crate) mod life;

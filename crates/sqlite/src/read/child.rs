@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, ToSql};
-use sayso_model::{Digest, Hop, Mark, Origin, Quote, Span, SpeakerId, UtcMs};
+use sayso_model::{Digest, Hop, Mark, Origin, Quote, Salt, Span, SpeakerId, UtcMs};
 
 use super::load::Selection;
 use crate::cells::{Broken, Cells, Next, Sealed, all, each};
@@ -15,6 +15,7 @@ pub(crate) struct QuoteRow {
     pub(crate) quote: Quote,
     pub(crate) state: String,
     pub(crate) commitments: Vec<Digest>,
+    pub(crate) salts: Vec<Option<Salt>>,
     /// Whether one of the texts is not what was written.
     pub(crate) broken: bool,
     /// What of its texts is not there.
@@ -87,7 +88,8 @@ fn quote(conn: &Connection, c: &mut Cells<'_>, speakers: &mut Speakers<'_>) -> R
         forwarded_at,
         source,
     };
-    Ok(QuoteRow { quote, state, commitments: texts.commitments, broken: texts.broken, gone })
+    let Texts { commitments, salts, broken, .. } = texts;
+    Ok(QuoteRow { quote, state, commitments, salts, broken, gone })
 }
 
 fn span(c: &mut Cells<'_>) -> Result<Option<Span>, Fault> {
@@ -104,6 +106,7 @@ fn span(c: &mut Cells<'_>) -> Result<Option<Span>, Fault> {
 #[derive(Default)]
 struct Texts {
     commitments: Vec<Digest>,
+    salts: Vec<Option<Salt>>,
     broken: bool,
     gone: bool,
 }
@@ -113,6 +116,7 @@ impl Texts {
     fn open(&mut self, text: Option<Sealed>) -> Option<String> {
         let text = text?;
         self.commitments.push(text.commitment);
+        self.salts.push(text.salt);
         match text.open_kept() {
             Ok(text) => {
                 self.gone |= text.is_none();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, ToSql};
 use sayso_model::{
-    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, Part, ProjectId, SaidAt, SessionId,
+    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, Part, ProjectId, SaidAt, Salt, SessionId,
     SpeakerId, Turn, UtcMs,
 };
 
@@ -66,6 +66,8 @@ const PART: usize = 14;
 pub(crate) struct Loaded {
     pub(crate) entry: Entry,
     pub(crate) commitments: Vec<Digest>,
+    /// The salts of its texts, in the same order; `None` where a text was taken away.
+    pub(crate) salts: Vec<Option<Salt>>,
     /// How far a forward got, as its row says.
     pub(crate) state: Option<String>,
     pub(crate) flaws: Vec<String>,
@@ -212,6 +214,7 @@ impl Raw {
             conn,
             speakers,
             commitments: Vec::new(),
+            salts: Vec::new(),
             flaws: Vec::new(),
             state: None,
             id,
@@ -223,9 +226,9 @@ impl Raw {
             Kind::Erased => EntryBody::Mark(Mark::new(MarkKind::Erased, None, "")),
             Kind::Turn | Kind::Forward => body.turn(self, children.quotes.remove(&no))?,
         };
-        let Assembly { commitments, flaws, state, .. } = body;
+        let Assembly { commitments, salts, flaws, state, .. } = body;
         let entry = Entry { id, project, session, seq, recorded_at, hash, body: built };
-        Ok(Loaded { entry, commitments, state, flaws })
+        Ok(Loaded { entry, commitments, salts, state, flaws })
     }
 }
 
@@ -234,6 +237,7 @@ struct Assembly<'a, 's> {
     conn: &'a Connection,
     speakers: &'a mut Speakers<'s>,
     commitments: Vec<Digest>,
+    salts: Vec<Option<Salt>>,
     flaws: Vec<String>,
     state: Option<String>,
     id: EntryId,
@@ -278,6 +282,7 @@ impl Assembly<'_, '_> {
         }
         let by = row.speaker.map(|id| self.speakers.named(self.conn, id)).transpose()?;
         self.commitments.push(row.text.commitment);
+        self.salts.push(row.text.salt);
         let text = row.text.open_kept();
         if text.is_err() || (matches!(text, Ok(None)) && !self.is_redacted(Gone::Texts)?) {
             self.flaws.push(format!("the text of part {place} is not what was written"));
@@ -292,6 +297,7 @@ impl Assembly<'_, '_> {
     fn quote(&mut self, row: QuoteRow) -> Result<sayso_model::Quote, Fault> {
         self.state = Some(row.state);
         self.commitments.extend(row.commitments);
+        self.salts.extend(row.salts);
         let gone = row.gone.map(|gone| self.is_redacted(gone)).transpose()?;
         if row.broken || gone == Some(false) {
             self.flaws.push("the text or a title of its quote is not what was written".to_owned());
@@ -322,6 +328,7 @@ impl Assembly<'_, '_> {
             Some((through, summary)) => {
                 body.through = through;
                 self.commitments.push(summary.commitment);
+                self.salts.push(summary.salt);
                 let text = summary.open_kept();
                 if text.is_err() || (matches!(text, Ok(None)) && !self.is_redacted(Gone::Texts)?) {
                     self.flaws.push("its summary is not what was written".to_owned());
@@ -340,6 +347,7 @@ impl Assembly<'_, '_> {
         };
         if let Some(title) = title {
             self.commitments.push(title.commitment);
+            self.salts.push(title.salt);
             mark.title = Some(title.open().unwrap_or_else(|Broken| {
                 self.flaws.push("its title is not what was written".to_owned());
                 String::new()

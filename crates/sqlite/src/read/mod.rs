@@ -1,5 +1,6 @@
 //! Reads. Every function here runs inside one transaction, so that it sees one state of the ledger.
 
+pub(crate) mod archive;
 pub(crate) mod child;
 pub(crate) mod find;
 pub(crate) mod key;

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 use sayso_model::row::{self, OutputRow};
-use sayso_model::{Digest, OutputId, ProjectId, UtcMs};
+use sayso_model::{Digest, OutputId, ProjectId, SessionId, UtcMs};
 use sayso_store::{Blob, Output, OutputState, OutputStream, Scope, StreamKind};
 
 use crate::cells::{Cells, Next, all, each, one};
@@ -112,6 +112,24 @@ pub(crate) fn find_outputs(
         Ok(Next::Row)
     })?;
     Ok(found)
+}
+
+pub(crate) const OF_SESSION: (&str, &str) =
+    ("output", "SELECT id FROM output WHERE session = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
+
+/// The outputs of a session, by id, after one.
+pub(crate) fn of_session(
+    conn: &Connection,
+    scope: &Scope,
+    session: SessionId,
+    after: Option<OutputId>,
+    limit: usize,
+) -> Result<Vec<Output>, Fault> {
+    let after = after.map(|id| id.to_string()).unwrap_or_default();
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let ids = all(conn, OF_SESSION, (session.to_string(), after, limit), |c| c.parse())?;
+    let found = ids.into_iter().filter_map(|id| output(conn, scope, id).transpose());
+    found.collect()
 }
 
 /// The blob of one stream of an output, if the scope sees it.

@@ -98,7 +98,7 @@ pub(crate) fn at(
     Ok(hash.map(|hash| (stretch.session, hash)))
 }
 
-fn entries_of(conn: &Connection, selection: &Selection, params: &[&dyn ToSql]) -> Result<Vec<Loaded>, Fault> {
+pub(super) fn entries_of(conn: &Connection, selection: &Selection, params: &[&dyn ToSql]) -> Result<Vec<Loaded>, Fault> {
     load_sound(conn, selection, params, &mut Speakers::new(Trust::Checked))
 }
 

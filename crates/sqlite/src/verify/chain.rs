@@ -1,7 +1,7 @@
 //! Sessions: their rows, and every entry's hash again from what is stored.
 
 use sayso_model::form::{self, Link};
-use sayso_model::{Digest, EntryBody, Mark, MarkKind, ProjectId, SessionId, UtcMs};
+use sayso_model::{Digest, EntryBody, ProjectId, SessionId, UtcMs};
 use sayso_store::{Session, SessionHead};
 
 use super::{Look, Where};
@@ -11,7 +11,7 @@ use crate::read::clamp;
 use crate::read::load::{Loaded, load};
 use crate::read::turns::{HASH_AT, RUN};
 use crate::rows::{SessionRecord, Speakers, Trust, resolve, session_columns};
-use crate::write::speakers_of;
+use crate::write::{is_stub, speakers_of};
 
 const SESSIONS: (&str, &str) =
     ("session", concat!("SELECT ", session_columns!(), " FROM session s WHERE s.erasing = 0 ORDER BY s.id"));
@@ -206,10 +206,6 @@ impl Look<'_> {
         }
         Ok(())
     }
-}
-
-fn is_stub(body: &EntryBody) -> bool {
-    matches!(body, EntryBody::Mark(Mark { kind: MarkKind::Erased, of: None, .. }))
 }
 
 impl Walk {

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 use sayso_model::canon::commit;
-use sayso_model::{Digest, ProjectId, Seed, SpeakerId, UtcMs, form, row};
+use sayso_model::{Digest, ProjectId, Seed, SessionId, SpeakerId, UtcMs, form, row};
 use sayso_store::{
     Alias, CreateProject, CreateSession, CreateSpeaker, Done, ForkPoint, ForkSession, Output, Refusal,
     Session, StoreOutput,
@@ -23,11 +23,11 @@ const SESSION_ALIAS: (&str, &str) =
     ("session_alias", "SELECT session FROM session_alias WHERE project = ?1 AND kind = ?2 AND value = ?3");
 const NEW_SESSION: &str = "INSERT INTO session (id, project, kind, channel, title, title_salt, \
      title_commitment, created_at, first_project, first_title, genesis, closed, turns, last_seq, head, last_at, digest, \
-     parent, fork_seq, fork_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?2, ?7, ?9, 0, 0, ?11, ?12, NULL, ?10, \
-     ?13, ?14, ?15) ON CONFLICT (id) DO NOTHING";
-const NEW_SESSION_ALIAS: &str =
-    "INSERT INTO session_alias (project, kind, value, session, digest) VALUES (?1, ?2, ?3, ?4, ?5)";
-const SPEAKER_NAMED: (&str, &str) = ("speaker", "SELECT id FROM speaker WHERE kind = ?1 AND name = ?2");
+     parent, fork_seq, fork_hash, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?16, ?17, ?9, 0, 0, ?11, ?12, NULL, \
+     ?10, ?13, ?14, ?15, ?18) ON CONFLICT (id) DO NOTHING";
+const NEW_SESSION_ALIAS: &str = "INSERT INTO session_alias (project, kind, value, session, digest) \
+     VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (project, kind, value) DO NOTHING";
+pub(super) const SPEAKER_NAMED: (&str, &str) = ("speaker", "SELECT id FROM speaker WHERE kind = ?1 AND name = ?2");
 const NEW_SPEAKER: &str = "INSERT INTO speaker (id, kind, name, name_salt, name_commitment, digest) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING";
 const NEW_OUTPUT: &str = "INSERT INTO output (id, session, tool, state, exit, recorded_at, digest) \
@@ -53,7 +53,7 @@ impl Write<'_> {
         Ok(Done::Project(c.id))
     }
 
-    fn not_erased(&self, name: &tombstone::Name, id: impl std::fmt::Display) -> Result<(), Fault> {
+    pub(super) fn not_erased(&self, name: &tombstone::Name, id: impl std::fmt::Display) -> Result<(), Fault> {
         match tombstone::stands(self.conn, name)? {
             true => Err(Refusal::Erased(id.to_string()).into()),
             false => Ok(()),
@@ -91,6 +91,7 @@ impl Write<'_> {
             last_seq: 0,
             head: title.commitment,
             last_at: None,
+            origin: None,
         };
         self.insert_session(session, title, None, c.alias.as_ref())
     }
@@ -112,6 +113,7 @@ impl Write<'_> {
             last_seq: c.through,
             head: hash,
             last_at: None,
+            origin: None,
             ..parent
         };
         self.insert_session(session, title, Some(hash), c.alias.as_ref())
@@ -145,16 +147,25 @@ impl Write<'_> {
         let (id, project) = (session.id, session.project);
         self.not_erased(&tombstone::session(id), id)?;
         let record = self.new_session(session, title, fork_hash);
+        self.insert_session_row(&record)?;
+        if let Some(alias) = alias {
+            self.insert_session_alias(project, id, alias)?;
+        }
+        self.sessions.insert(id, record);
+        Ok(Done::Session(id))
+    }
+
+    pub(super) fn insert_session_row(&self, record: &SessionRecord) -> Result<(), Fault> {
         let s = &record.session;
         let row = params![
-            id.to_string(),
-            project.to_string(),
+            s.id.to_string(),
+            s.project.to_string(),
             s.kind.as_str(),
             s.channel,
             record.title.text,
             record.title.salt.map(|s| s.0),
-            record.first_title.0,
-            self.at.0,
+            record.title.commitment.0,
+            s.created_at.0,
             record.genesis.0,
             record.digest.0,
             read::clamp(s.last_seq),
@@ -162,17 +173,18 @@ impl Write<'_> {
             s.fork.map(|f| f.session.to_string()),
             s.fork.map(|f| read::clamp(f.seq)),
             record.fork_hash.map(|hash| hash.0),
+            record.first_project.to_string(),
+            record.first_title.0,
+            s.origin.map(|ledger| ledger.to_string()),
         ];
-        if run(self.conn, NEW_SESSION, row)? == 0 {
-            return Err(taken(id));
-        }
-        if let Some(alias) = alias {
-            let digest = row::session_alias(project, id, &alias.kind, &alias.value);
-            let row = params![project.to_string(), alias.kind, alias.value, id.to_string(), digest.0];
-            run(self.conn, NEW_SESSION_ALIAS, row)?;
-        }
-        self.sessions.insert(id, record);
-        Ok(Done::Session(id))
+        if run(self.conn, NEW_SESSION, row)? == 0 { Err(taken(s.id)) } else { Ok(()) }
+    }
+
+    /// An alias that is taken stays where it is.
+    pub(super) fn insert_session_alias(&self, project: ProjectId, id: SessionId, alias: &Alias) -> Result<(), Fault> {
+        let digest = row::session_alias(project, id, &alias.kind, &alias.value);
+        let row = params![project.to_string(), alias.kind, alias.value, id.to_string(), digest.0];
+        run(self.conn, NEW_SESSION_ALIAS, row).map(|_| ())
     }
 
     fn new_session(&self, session: Session, title: Sealed, fork_hash: Option<Digest>) -> SessionRecord {
@@ -227,7 +239,7 @@ impl Write<'_> {
         Ok(Done::Output(c.id))
     }
 
-    fn insert_output(&self, o: &Output) -> Result<(), Fault> {
+    pub(super) fn insert_output(&self, o: &Output) -> Result<(), Fault> {
         let digest = read::output::digest(o);
         let (id, session) = (o.id.to_string(), o.session.to_string());
         let row = params![id, session, o.tool, o.state.as_str(), o.exit, o.recorded_at.0, digest.0];

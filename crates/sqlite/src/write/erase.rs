@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sayso_model::{EntryBody, EntryId, Mark, MarkKind, ProjectId, Seed, SessionId, SpeakerId, UtcMs};
-use sayso_store::{Alias, Forks, Redaction, Refusal};
+use sayso_store::{Alias, Forks, Placed, Redaction, Refusal};
 
 use super::life::FORKS;
 use super::{Write, unknown_turn};
@@ -131,7 +131,7 @@ impl Write<'_> {
         plan(self.conn, "session", &text)
     }
 
-    fn seen_in(&self, project: ProjectId) -> Result<BTreeSet<SpeakerId>, Fault> {
+    pub(super) fn seen_in(&self, project: ProjectId) -> Result<BTreeSet<SpeakerId>, Fault> {
         Ok(all(self.conn, SEEN, [project.to_string()], |c| c.parse())?.into_iter().collect())
     }
 
@@ -151,14 +151,24 @@ impl Write<'_> {
             return Err(Refusal::NothingToRedact(id).into());
         }
         let before = self.seen_in(placed.project)?;
-        self.wipe(no, &placed, Redaction::Whole)?;
-        EMPTY.iter().try_for_each(|sql| run(self.conn, sql, [no]).map(|_| ()))?;
-        tombstone::set(self.conn, &tombstone::entry(id))?;
-        self.count_turns(placed.session)?;
+        self.empty(no, &placed)?;
         let body = EntryBody::Mark(Mark::new(MarkKind::Erased, Some(id), ""));
         self.place(placed.session, mark, &body, seed)?;
-        self.recount_seen(&[placed.project])?;
-        let after = self.seen_in(placed.project)?;
+        self.left(placed.project, &before)
+    }
+
+    /// Leaves only place and hash of an entry.
+    pub(super) fn empty(&mut self, no: i64, placed: &Placed) -> Result<(), Fault> {
+        self.wipe(no, placed, Redaction::Whole)?;
+        EMPTY.iter().try_for_each(|sql| run(self.conn, sql, [no]).map(|_| ()))?;
+        tombstone::set(self.conn, &tombstone::entry(placed.id))?;
+        self.count_turns(placed.session)
+    }
+
+    /// Finds out again who stands in a project, and plans for those that left it.
+    pub(super) fn left(&mut self, project: ProjectId, before: &BTreeSet<SpeakerId>) -> Result<(), Fault> {
+        self.recount_seen(&[project])?;
+        let after = self.seen_in(project)?;
         self.leaving.extend(before.difference(&after));
         self.plan_speakers()
     }

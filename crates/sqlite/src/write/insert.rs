@@ -4,7 +4,7 @@ use rusqlite::params;
 use sayso_model::canon::commit;
 use sayso_model::form::{self, Link};
 use sayso_model::{
-    Digest, EntryBody, EntryId, Mark, Quote, SaidAt, Salt, Seed, SessionId, SpeakerId, Turn, UtcMs, row,
+    Digest, EntryBody, EntryId, Mark, MarkKind, Quote, SaidAt, Salt, Seed, SessionId, SpeakerId, Turn, UtcMs, row,
 };
 use sayso_store::Placed;
 use sayso_store::content::KEY_SALT;
@@ -46,16 +46,16 @@ pub(super) struct At {
     no: i64,
 }
 
-/// Three columns: text, salt, commitment.
-type TextCells<'a> = (&'a [u8], [u8; 16], [u8; 32]);
+/// Three columns: text, salt, commitment; without a salt there is no text.
+type TextCells<'a> = (Option<&'a [u8]>, Option<[u8; 16]>, [u8; 32]);
 
 /// The texts of a body, each with its salt and commitment, in the order of the chain.
-struct Texts<'a>(std::vec::IntoIter<(&'a str, Salt, Digest)>);
+struct Texts<'a>(std::vec::IntoIter<(&'a str, Option<Salt>, Digest)>);
 
 impl<'a> Texts<'a> {
-    fn of(body: &'a EntryBody, salts: Vec<Salt>, commitments: &[Digest]) -> Self {
+    fn of(body: &'a EntryBody, salts: &[Option<Salt>], commitments: &[Digest]) -> Self {
         let texts = body.texts().into_iter().zip(salts).zip(commitments);
-        let all: Vec<_> = texts.map(|((text, salt), commitment)| (text, salt, *commitment)).collect();
+        let all: Vec<_> = texts.map(|((text, salt), commitment)| (text, *salt, *commitment)).collect();
         Self(all.into_iter())
     }
 
@@ -64,7 +64,8 @@ impl<'a> Texts<'a> {
             .0
             .next()
             .ok_or_else(|| Fault::Damaged("an entry has fewer texts than it says".to_owned()))?;
-        Ok((text.as_bytes(), salt.0, commitment.0))
+        // A text that was taken away is not there, which is not the same as empty.
+        Ok((salt.map(|_| text.as_bytes()), salt.map(|salt| salt.0), commitment.0))
     }
 }
 
@@ -77,18 +78,39 @@ impl Write<'_> {
         body: &EntryBody,
         seed: &Seed,
     ) -> Result<At, Fault> {
-        let at = self.at;
-        let record = &self.session(session)?.session;
-        let (project, seq) = (record.project, record.last_seq + 1);
-        let link = Link { session, seq, id, recorded_at: at, prev: record.head };
+        let link = self.link(session, id)?;
         let salts = form::salts(seed, body);
         let commitments = form::commitments(&salts, body);
         let hash = form::entry_hash(&link, body, &commitments, &|s| self.speakers.commitment(s));
-        let title = titled(body, &salts, &commitments);
+        let salts: Vec<Option<Salt>> = salts.into_iter().map(Some).collect();
+        self.place_as(&link, hash, body, &salts, &commitments)
+    }
+
+    /// Where the next entry of a session stands.
+    pub(super) fn link(&mut self, session: SessionId, id: EntryId) -> Result<Link, Fault> {
+        let recorded_at = self.at;
+        let record = &self.session(session)?.session;
+        Ok(Link { session, seq: record.last_seq + 1, id, recorded_at, prev: record.head })
+    }
+
+    /// Writes an entry whose hash is known.
+    pub(super) fn place_as(
+        &mut self,
+        link: &Link,
+        hash: Digest,
+        body: &EntryBody,
+        salts: &[Option<Salt>],
+        commitments: &[Digest],
+    ) -> Result<At, Fault> {
+        let Link { session, seq, id, .. } = *link;
+        let project = self.session(session)?.session.project;
+        let title = titled(body, salts, commitments);
         let placed = Placed { id, project, session, seq, hash };
         let no = self.insert_entry(&placed, body)?;
         let at = At { placed, no };
-        self.insert_body(&at, body, Texts::of(body, salts, &commitments))?;
+        if !is_stub(body) {
+            self.insert_body(&at, body, Texts::of(body, salts, commitments))?;
+        }
         self.insert_seen(&placed, body)?;
         self.advance(&placed, body, title)?;
         Ok(at)
@@ -100,6 +122,7 @@ impl Write<'_> {
                 (if t.quote.is_some() { "forward" } else { "turn" }, Some(t.speaker.id), t.said_at)
             }
             EntryBody::Compaction(c) => ("compaction", Some(c.speaker.id), c.said_at),
+            EntryBody::Mark(_) if is_stub(body) => ("erased", None, None),
             EntryBody::Mark(_) => ("mark", None, None),
         };
         let turn = if let EntryBody::Turn(turn) = body { Some(turn) } else { None };
@@ -188,11 +211,11 @@ impl Write<'_> {
             text,
             salt,
             commitment,
-            project.map(|t| t.0),
-            project.map(|t| t.1),
+            project.and_then(|t| t.0),
+            project.and_then(|t| t.1),
             project.map(|t| t.2),
-            session.map(|t| t.0),
-            session.map(|t| t.1),
+            session.and_then(|t| t.0),
+            session.and_then(|t| t.1),
             session.map(|t| t.2),
         ];
         run(self.conn, NEW_QUOTE, row)?;
@@ -214,8 +237,8 @@ impl Write<'_> {
             mark.kind.as_str(),
             target,
             mark.route,
-            title.map(|t| t.0),
-            title.map(|t| t.1),
+            title.and_then(|t| t.0),
+            title.and_then(|t| t.1),
             title.map(|t| t.2),
             mark.project.map(|id| id.to_string()),
         ];
@@ -295,31 +318,35 @@ impl Write<'_> {
         let salt = seed.salt(KEY_SALT);
         let content = commit(&salt, &content());
         let session = at.placed.session;
-        let digest = row::key(session, kind, key, content, at.placed.id);
-        let row = params![session.to_string(), kind, key, salt.0, content.0, at.no, digest.0];
+        self.insert_key(session, (kind, key), (salt, content), (at.no, at.placed.id))
+    }
+
+    pub(super) fn insert_key(
+        &self,
+        session: SessionId,
+        (kind, key): (&str, &str),
+        (salt, content): (Salt, Digest),
+        (no, entry): (i64, EntryId),
+    ) -> Result<(), Fault> {
+        let digest = row::key(session, kind, key, content, entry);
+        let row = params![session.to_string(), kind, key, salt.0, content.0, no, digest.0];
         run(self.conn, NEW_KEY, row).map(|_| ())
     }
 }
 
 /// The title that an entry gives its session, as the session's row keeps it.
-fn titled(body: &EntryBody, salts: &[Salt], commitments: &[Digest]) -> Option<Sealed> {
+fn titled(body: &EntryBody, salts: &[Option<Salt>], commitments: &[Digest]) -> Option<Sealed> {
     let EntryBody::Mark(Mark { title: Some(title), .. }) = body else { return None };
-    let (salt, commitment) = (salts.first().copied(), *commitments.first()?);
+    let (salt, commitment) = (salts.first().copied().flatten(), *commitments.first()?);
     Some(Sealed { text: Some(title.as_bytes().to_vec()), salt, commitment })
+}
+
+/// Whether only place and hash are left of an entry.
+pub(crate) fn is_stub(body: &EntryBody) -> bool {
+    matches!(body, EntryBody::Mark(Mark { kind: MarkKind::Erased, of: None, .. }))
 }
 
 /// Everyone who stands in an entry.
 pub(crate) fn speakers_of(body: &EntryBody) -> Vec<SpeakerId> {
-    match body {
-        EntryBody::Turn(turn) => {
-            let parts = turn.parts.iter().filter_map(|p| p.by.as_ref());
-            let quote = turn.quote.iter().flat_map(|q| {
-                let hops = q.hops.iter().map(|h| &h.by);
-                [&q.speaker, &q.forwarded_by].into_iter().chain(hops)
-            });
-            std::iter::once(&turn.speaker).chain(parts).chain(quote).map(|s| s.id).collect()
-        }
-        EntryBody::Compaction(compaction) => vec![compaction.speaker.id],
-        EntryBody::Mark(_) => Vec::new(),
-    }
+    body.speakers().into_iter().map(|speaker| speaker.id).collect()
 }

@@ -131,7 +131,7 @@ impl Write<'_> {
     }
 
     /// Takes a session into another project, with its aliases but for those that are taken there.
-    fn change_project(&mut self, id: SessionId, to: ProjectId) -> Result<(), Fault> {
+    pub(super) fn change_project(&mut self, id: SessionId, to: ProjectId) -> Result<(), Fault> {
         self.session(id)?.session.project = to;
         self.changed.insert(id);
         for alias in self.take_aliases(SESSION_ALIASES, DROP_SESSION_ALIASES, &id.to_string())? {

@@ -8,8 +8,9 @@ mod insert;
 pub(crate) mod life;
 mod lookup;
 pub(crate) mod redact;
+mod restore;
 
-pub(crate) use insert::speakers_of;
+pub(crate) use insert::{is_stub, speakers_of};
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -144,6 +145,7 @@ impl<'a> Write<'a> {
             Command::RenameSession(c) => self.rename_session(c, seed),
             Command::Redact(c) => self.redact(c, seed),
             Command::MoveSession(c) => self.move_session(c, seed),
+            Command::Restore(c) => self.restore(c, seed),
         }
     }
 

@@ -92,7 +92,7 @@ impl Write<'_> {
         outputs.into_iter().try_for_each(|id| self.drop_output(id))
     }
 
-    fn forget_keys(&self, no: i64, placed: &Placed) -> Result<(), Fault> {
+    pub(super) fn forget_keys(&self, no: i64, placed: &Placed) -> Result<(), Fault> {
         let session: SessionId = placed.session;
         let at = (session.to_string(), no);
         let keys = all(self.conn, KEYS, at.clone(), |c| Ok((c.text()?, c.text()?, c.digest()?)))?;

@@ -8,7 +8,7 @@ use sayso_model::{
     Seed, SessionId, Source, Speaker, TakeRequest, Turn, UtcMs, take,
 };
 
-use super::state::{Gone, KeyRecord, ProjectState, Record, State};
+use super::state::{Beginning, Gone, KeyRecord, ProjectState, Record, State};
 use crate::command::{
     Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Edit,
     Fate, Forward, ForwardItem, MarkEntry, NewPart, Placed, StoreOutput,
@@ -53,7 +53,7 @@ impl Write<'_> {
             Command::Redact(c) => self.redact(c, seed),
             Command::MoveSession(c) => self.move_session(c, seed),
             Command::CreateSession(c) => self.create_session(c, seed),
-            Command::ForkSession(c) => self.fork_session(c),
+            Command::ForkSession(c) => self.fork_session(c, seed),
             Command::CreateSpeaker(c) => self.create_speaker(c, seed),
             Command::AppendTurn(c) => self.append_turn(c, None, seed),
             Command::Edit(c) => self.append_turn(&c.turn, Some(c), seed),
@@ -61,6 +61,7 @@ impl Write<'_> {
             Command::Compact(c) => self.compact(c, seed),
             Command::Mark(c) => self.mark(c, seed),
             Command::StoreOutput(c) => self.store_output(c),
+            Command::Restore(c) => self.restore(c),
         }
     }
 
@@ -91,13 +92,21 @@ impl Write<'_> {
         self.session_alias_free(alias.as_ref())?;
         self.not_erased(Gone::Session(c.id), c.id)?;
         self.free(self.state.sessions.contains_key(&c.id), c.id)?;
-        let title = commit(&seed.salt(0), c.title.as_bytes());
-        let head = self.state.genesis(c, title, self.at);
-        self.state.sessions.insert(c.id, session(c, self.at, head));
+        let begin = self.beginning(c.project, &c.title, seed);
+        let mut session = session(c, self.at, begin.title);
+        session.head = self.state.genesis(&session, &begin);
+        self.state.sessions.insert(c.id, session);
+        self.state.beginnings.insert(c.id, begin);
         if let Some(alias) = alias {
             self.state.session_aliases.insert(alias, c.id);
         }
         Ok(Done::Session(c.id))
+    }
+
+    pub(super) fn beginning(&self, project: ProjectId, title: &str, seed: &Seed) -> Beginning {
+        let salt = seed.salt(0);
+        let title = commit(&salt, title.as_bytes());
+        Beginning { ledger: self.state.ledger, project, title, salt: Some(salt), fork_hash: None }
     }
 
     pub(super) fn session_alias_free(&self, alias: Option<&(ProjectId, Alias)>) -> Result<(), Refusal> {
@@ -119,9 +128,9 @@ impl Write<'_> {
             return Err(Refusal::SpeakerTaken(taken));
         }
         self.free(self.state.speakers.contains_key(&c.id), c.id)?;
-        let name = commit(&seed.salt(0), c.name.as_bytes());
+        let salt = seed.salt(0);
         let speaker = Speaker { id: c.id, kind: c.kind, name: c.name.clone() };
-        self.state.speakers.insert(c.id, (speaker, name));
+        self.state.add_speaker(speaker, salt);
         Ok(Done::Speaker(c.id))
     }
 
@@ -393,17 +402,25 @@ impl Write<'_> {
 
     /// Appends an entry to its session's chain.
     pub(super) fn place(&mut self, session: SessionId, id: EntryId, body: EntryBody, seed: &Seed) -> Placed {
-        let (project, seq, prev) = self
-            .state
-            .sessions
-            .get(&session)
-            .map_or((ProjectId::from_u128(0), 1, Digest::ZERO), |s| (s.project, s.last_seq + 1, s.head));
-        let link = Link { session, seq, id, recorded_at: self.at, prev };
-        let commitments = form::commitments(&form::salts(seed, &body), &body);
+        let link = self.link(session, id);
+        let salts = form::salts(seed, &body);
+        let commitments = form::commitments(&salts, &body);
         let hash = form::entry_hash(&link, &body, &commitments, &|s| self.state.name_commitment(s));
-        self.advance(session, &body, seq, hash);
-        let entry = Entry { id, project, session, seq, recorded_at: self.at, hash, body };
-        self.state.entries.insert(id, Record { entry, commitments });
+        let entry = self.state.entry_at(&link, hash, body);
+        self.insert(Record { entry, commitments, salts: salts.into_iter().map(Some).collect() })
+    }
+
+    /// Where the next entry of a session stands.
+    pub(super) fn link(&self, session: SessionId, id: EntryId) -> Link {
+        let found = self.state.sessions.get(&session);
+        let (seq, prev) = found.map_or((1, Digest::ZERO), |s| (s.last_seq + 1, s.head));
+        Link { session, seq, id, recorded_at: self.at, prev }
+    }
+
+    pub(super) fn insert(&mut self, record: Record) -> Placed {
+        let Entry { id, project, session, seq, hash, .. } = record.entry;
+        self.advance(session, &record.entry.body, seq, hash);
+        self.state.entries.insert(id, record);
         self.state.order.insert((session, seq), id);
         self.state.arrived.push(id);
         Placed { id, project, session, seq, hash }
@@ -442,6 +459,7 @@ fn session(c: &CreateSession, at: UtcMs, head: Digest) -> Session {
         last_seq: 0,
         head,
         last_at: None,
+        origin: None,
     }
 }
 
@@ -458,7 +476,7 @@ fn holding(by: &Speaker, note: Option<&str>, quote: Quote) -> EntryBody {
     })
 }
 
-fn ordered(streams: &[query::OutputStream]) -> Vec<query::OutputStream> {
+pub(super) fn ordered(streams: &[query::OutputStream]) -> Vec<query::OutputStream> {
     let mut streams = streams.to_vec();
     streams.sort_by_key(|s| s.kind);
     streams

@@ -82,13 +82,7 @@ impl Write<'_> {
             return Err(Refusal::NothingToRedact(id));
         }
         self.free_entry(erase.id)?;
-        self.state.wipe(id, Redaction::Whole);
-        if let Some(record) = self.state.entries.get_mut(&id) {
-            record.entry.body = EntryBody::Mark(Mark::new(MarkKind::Erased, None, ""));
-        }
-        self.state.erased.insert(Gone::Entry(id));
-        self.state.count_turns(entry.session);
-        self.state.forget_speakers(std::slice::from_ref(&entry));
+        self.state.empty(&entry);
         let mark = EntryBody::Mark(Mark::new(MarkKind::Erased, Some(id), ""));
         self.place(entry.session, erase.id, mark, &erase.seed.child(0));
         Ok(())
@@ -96,6 +90,19 @@ impl Write<'_> {
 }
 
 impl State {
+    /// Leaves only place and hash of an entry.
+    pub(super) fn empty(&mut self, entry: &Entry) {
+        self.wipe(entry.id, Redaction::Whole);
+        if let Some(record) = self.entries.get_mut(&entry.id) {
+            record.entry.body = EntryBody::Mark(Mark::new(MarkKind::Erased, None, ""));
+            record.commitments.clear();
+            record.salts.clear();
+        }
+        self.erased.insert(Gone::Entry(entry.id));
+        self.count_turns(entry.session);
+        self.forget_speakers(std::slice::from_ref(entry));
+    }
+
     fn remove_sessions(&mut self, gone: &BTreeSet<SessionId>) {
         for ((_, alias), owner) in &self.session_aliases {
             if gone.contains(owner) && alias.kind != "name" {
@@ -116,6 +123,7 @@ impl State {
             self.outputs.values().filter(|o| gone.contains(&o.session)).map(|o| o.id).collect();
         self.drop_all_outputs(&outputs);
         self.sessions.retain(|id, _| !gone.contains(id));
+        self.beginnings.retain(|id, _| !gone.contains(id));
         self.erased.extend(gone.iter().map(|id| Gone::Session(*id)));
         self.forget_speakers(&entries);
     }

@@ -3,7 +3,7 @@
 use sayso_model::{EntryBody, Mark, MarkKind, ProjectId, Seed, SessionId};
 
 use super::apply::Write;
-use super::state::Gone;
+use super::state::{Beginning, Gone};
 use crate::command::{
     Alias, Done, Fate, ForkSession, MergeProject, MoveSession, RenameProject, RenameSession,
 };
@@ -72,7 +72,7 @@ impl Write<'_> {
         Ok(Done::Entries(Fate::New, vec![placed]))
     }
 
-    pub(super) fn fork_session(&mut self, c: &ForkSession) -> Result<Done, Refusal> {
+    pub(super) fn fork_session(&mut self, c: &ForkSession, seed: &Seed) -> Result<Done, Refusal> {
         let parent = self.session(c.parent)?.clone();
         let alias = c.alias.as_ref().map(|a| (parent.project, a.clone()));
         self.session_alias_free(alias.as_ref())?;
@@ -92,8 +92,11 @@ impl Write<'_> {
             last_seq: c.through,
             head,
             last_at: None,
+            origin: None,
             ..parent
         };
+        let begin = self.beginning(fork.project, &c.title, seed);
+        self.state.beginnings.insert(c.id, Beginning { fork_hash: Some(head), ..begin });
         self.state.sessions.insert(c.id, fork);
         if let Some(alias) = alias {
             self.state.session_aliases.insert(alias, c.id);
@@ -108,7 +111,7 @@ impl Write<'_> {
     }
 
     /// Takes a session into another project, with its aliases but for those that are taken there.
-    fn change_project(&mut self, id: SessionId, to: ProjectId) {
+    pub(super) fn change_project(&mut self, id: SessionId, to: ProjectId) {
         if let Some(session) = self.state.sessions.get_mut(&id) {
             session.project = to;
         }

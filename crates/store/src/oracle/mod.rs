@@ -4,11 +4,13 @@
 //! the original's place when all of it went well.
 
 mod apply;
+mod archive;
 mod erase;
 mod life;
 mod lookup;
 mod read;
 mod redact;
+mod restore;
 mod search;
 mod state;
 
@@ -21,6 +23,7 @@ use sayso_model::{
     SpeakerId, SpeakerKind,
 };
 
+use crate::archive::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker};
 use crate::command::{Batch, Done, Placed};
 use crate::erase::{Erase, Erasing};
 use crate::error::StoreError;
@@ -235,6 +238,48 @@ impl Store for Oracle {
 
     fn hash_at(&self, scope: &Scope, session: SessionId, seq: u64) -> Result<Option<Digest>, StoreError> {
         Ok(self.state().hash_at(scope, session, seq))
+    }
+
+    fn archived_project(&self, scope: &Scope, id: ProjectId) -> Result<Vec<ArchivedProject>, StoreError> {
+        Ok(self.state().archived_project(scope, id))
+    }
+
+    fn archived_session(&self, scope: &Scope, id: SessionId) -> Result<Option<ArchivedSession>, StoreError> {
+        Ok(self.state().archived_session(scope, id))
+    }
+
+    fn archived_speaker(&self, scope: &Scope, id: SpeakerId) -> Result<Option<ArchivedSpeaker>, StoreError> {
+        Ok(self.state().archived_speaker(scope, id))
+    }
+
+    fn archived_entries(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<ArchivedEntry>, StoreError> {
+        Ok(self.state().archived_entries(scope, session, after, limit))
+    }
+
+    fn archived_keys(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: (&str, &str),
+        limit: usize,
+    ) -> Result<Vec<ArchivedKey>, StoreError> {
+        Ok(self.state().archived_keys(scope, session, after, limit))
+    }
+
+    fn archived_outputs(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        after: Option<OutputId>,
+        limit: usize,
+    ) -> Result<Vec<Output>, StoreError> {
+        Ok(self.state().archived_outputs(scope, session, after, limit))
     }
 }
 

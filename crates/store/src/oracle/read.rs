@@ -57,7 +57,7 @@ impl State {
 
     pub(super) fn speaker_named(&self, kind: SpeakerKind, name: &str) -> Option<SpeakerId> {
         let mut speakers = self.speakers.values().map(|(speaker, _)| speaker);
-        speakers.find(|s| s.kind == kind && s.name == name).map(|s| s.id)
+        speakers.find(|s| !self.namesakes.contains(&s.id) && s.kind == kind && s.name == name).map(|s| s.id)
     }
 
     pub(super) fn visible_speaker(&self, scope: &Scope, id: SpeakerId) -> Option<Speaker> {

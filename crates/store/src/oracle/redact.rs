@@ -7,7 +7,7 @@ use sayso_model::{
 };
 
 use super::apply::Write;
-use super::state::State;
+use super::state::{Gone, Record, State};
 use crate::command::{Done, Fate, Placed, Redact, Redaction};
 use crate::error::Refusal;
 
@@ -47,6 +47,7 @@ impl State {
     pub(super) fn wipe(&mut self, of: EntryId, what: Redaction) {
         let named = self.entries.get(&of).map(|r| outputs_of(&r.entry.body)).unwrap_or_default();
         if let Some(record) = self.entries.get_mut(&of) {
+            forget_salts(record, what);
             match (&mut record.entry.body, what) {
                 (EntryBody::Turn(turn), Redaction::Whole) => wipe_turn(turn),
                 (EntryBody::Turn(turn), Redaction::Quote) => {
@@ -73,6 +74,7 @@ impl State {
     }
 
     pub(super) fn drop_all_outputs(&mut self, named: &BTreeSet<OutputId>) {
+        self.erased.extend(named.iter().map(|id| Gone::Output(*id)));
         let gone: Vec<Digest> = named
             .iter()
             .filter_map(|id| self.outputs.remove(id))
@@ -98,6 +100,12 @@ fn outputs_of(body: &EntryBody) -> BTreeSet<OutputId> {
         PartBody::Text(_) | PartBody::Reasoning(..) | PartBody::ToolCall(_) => None,
     });
     named.collect()
+}
+
+fn forget_salts(record: &mut Record, what: Redaction) {
+    let quote = record.entry.turn().map_or(0, |turn| turn.parts.len());
+    let gone = |at: usize| what == Redaction::Whole || at == quote;
+    record.salts.iter_mut().enumerate().filter(|(at, _)| gone(*at)).for_each(|(_, salt)| *salt = None);
 }
 
 fn wipe_turn(turn: &mut Turn) {

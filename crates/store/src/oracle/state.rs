@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sayso_model::canon::commit;
-use sayso_model::form::{self, Genesis};
+use sayso_model::form::{self, Genesis, Link};
 use sayso_model::{
-    Address, Digest, Entry, EntryId, LedgerId, OutputId, ProjectId, Salt, SessionId, Speaker, SpeakerId,
+    Address, Digest, Entry, EntryBody, EntryId, LedgerId, OutputId, ProjectId, Salt, SessionId, Speaker, SpeakerId,
     UtcMs,
 };
 
-use crate::command::{Alias, CreateSession, Placed};
+use crate::command::{Alias, Placed};
 use crate::query::{Output, Session};
 
 /// Everything in a ledger.
@@ -20,7 +20,12 @@ pub(super) struct State {
     pub(super) project_aliases: BTreeMap<Alias, ProjectId>,
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) session_aliases: BTreeMap<(ProjectId, Alias), SessionId>,
+    /// What the beginnings of the sessions were taken over.
+    pub(super) beginnings: BTreeMap<SessionId, Beginning>,
     pub(super) speakers: BTreeMap<SpeakerId, (Speaker, Digest)>,
+    pub(super) speaker_salts: BTreeMap<SpeakerId, Salt>,
+    /// Speakers that came beside another one of the same kind and name.
+    pub(super) namesakes: BTreeSet<SpeakerId>,
     pub(super) entries: BTreeMap<EntryId, Record>,
     pub(super) order: BTreeMap<(SessionId, u64), EntryId>,
     /// All entries in the order they were appended.
@@ -38,6 +43,18 @@ pub(super) enum Gone {
     Session(SessionId),
     Entry(EntryId),
     Alias(Alias),
+    Output(OutputId),
+}
+
+/// What a session's beginning was taken over, beside its row.
+#[derive(Debug, Clone)]
+pub(super) struct Beginning {
+    pub(super) ledger: LedgerId,
+    pub(super) project: ProjectId,
+    pub(super) title: Digest,
+    /// The salt of the first title.
+    pub(super) salt: Option<Salt>,
+    pub(super) fork_hash: Option<Digest>,
 }
 
 #[derive(Debug, Clone)]
@@ -52,6 +69,8 @@ pub(super) struct ProjectState {
 pub(super) struct Record {
     pub(super) entry: Entry,
     pub(super) commitments: Vec<Digest>,
+    /// Gone with the texts.
+    pub(super) salts: Vec<Option<Salt>>,
 }
 
 /// What was written under a key.
@@ -77,7 +96,10 @@ impl State {
             project_aliases: BTreeMap::new(),
             sessions: BTreeMap::new(),
             session_aliases: BTreeMap::new(),
+            beginnings: BTreeMap::new(),
             speakers: BTreeMap::new(),
+            speaker_salts: BTreeMap::new(),
+            namesakes: BTreeSet::new(),
             entries: BTreeMap::new(),
             order: BTreeMap::new(),
             arrived: Vec::new(),
@@ -109,16 +131,33 @@ impl State {
         Address::Turn(self.ledger, entry.project, entry.session, entry.id, None)
     }
 
-    pub(super) fn genesis(&self, session: &CreateSession, title: Digest, at: UtcMs) -> Digest {
+    /// The hash of a session's beginning.
+    pub(super) fn genesis(&self, session: &Session, beginning: &Beginning) -> Digest {
         form::genesis(&Genesis {
-            ledger: self.ledger,
-            project: session.project,
+            ledger: beginning.ledger,
+            project: beginning.project,
             session: session.id,
             kind: session.kind,
             channel: session.channel.as_deref(),
-            title,
-            created_at: at,
-            fork: None,
+            title: beginning.title,
+            created_at: session.created_at,
+            fork: session.fork.zip(beginning.fork_hash).map(|(f, hash)| (f.session, f.seq, hash)),
         })
+    }
+
+    pub(super) fn entry_at(&self, link: &Link, hash: Digest, body: EntryBody) -> Entry {
+        let Link { session, seq, id, recorded_at, .. } = *link;
+        let project = self.sessions.get(&session).map_or(ProjectId::from_u128(0), |s| s.project);
+        Entry { id, project, session, seq, recorded_at, hash, body }
+    }
+
+    pub(super) fn add_speaker(&mut self, speaker: Speaker, salt: Salt) {
+        let (id, name) = (speaker.id, commit(&salt, speaker.name.as_bytes()));
+        match self.speaker_named(speaker.kind, &speaker.name) {
+            Some(_) => self.namesakes.insert(id),
+            None => self.namesakes.remove(&id),
+        };
+        self.speakers.insert(id, (speaker, name));
+        self.speaker_salts.insert(id, salt);
     }
 }

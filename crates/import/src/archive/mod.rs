@@ -1,0 +1,14 @@
+//! Exports as JSONL: written from a ledger, and imported into one. What stands in them is documented in `docs/sayso.md`.
+
+mod body;
+mod check;
+mod forms;
+mod read;
+mod restore;
+mod words;
+mod write;
+
+pub use write::{ExportError, Exported, export};
+
+pub(crate) use forms::is_header;
+pub(crate) use restore::import;
