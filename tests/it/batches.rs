@@ -1,20 +1,23 @@
 //! Random batches: the embedded backend does, refuses and reads exactly what the oracle does, refuses and reads.
 
 mod compare;
+mod copies;
 pub(crate) mod random;
 mod world;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use sayso_model::{LedgerId, UtcMs};
 use sayso_sqlite::{Durability, Options, SqliteStore};
-use sayso_store::{Batch, Done, Erasing, Fate, Oracle, Refusal, Scope, StoreError};
+use sayso_store::{Batch, Done, Erasing, Fate, Oracle, Refusal, Scope, Store, StoreError};
 
 use compare::Pair;
+use copies::Copies;
 use random::Random;
 use world::World;
 
@@ -70,6 +73,32 @@ fn sequence(seed: u64, batches: usize, counts: &mut Counts) {
     drop(store);
     store = open(&path);
     Pair { oracle: &oracle, store: &store }.compare(&world, &mut r);
+}
+
+/// A ledger that is copied when it is half written, and again at the end.
+fn copied(seed: u64, batches: usize, counts: &mut Counts) {
+    let folder = tempfile::tempdir().unwrap();
+    let store: Arc<dyn Store> = Arc::new(open(&folder.path().join("ledger.sayso")));
+    let oracle: Arc<dyn Store> = Arc::new(Oracle::new(LEDGER));
+    let pair = Pair { oracle: oracle.as_ref(), store: store.as_ref() };
+    let (mut world, mut r) = (World::default(), Random::new(seed));
+    let first = world.first(&mut r);
+    put_blobs(&pair, &mut world, &mut r);
+    write(&pair, &first, counts).unwrap();
+    world.settle(true, &mut r);
+    let follower = Copies::new();
+    for step in 1..=batches {
+        if r.chance(7) {
+            erase(&pair, &mut world, &mut r, counts);
+        }
+        let batch = world.next(&mut r);
+        let done = write(&pair, &batch, counts);
+        world.settle(done.is_ok(), &mut r);
+        if step % 10 == 0 || step == batches {
+            follower.follow(&store, &world, &mut r);
+        }
+    }
+    Copies::new().come_back(&oracle, &store);
 }
 
 /// Erases something in both, in the file in steps that are cut off now and then.
@@ -138,6 +167,23 @@ fn sqlite_does_refuses_and_reads_what_the_oracle_does() {
         }
     }
     covered(&counts.borrow());
+}
+
+#[test]
+fn a_copy_of_a_random_ledger_has_its_heads_and_exports_the_same() {
+    let counts = RefCell::new(Counts::new());
+    let config = ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() };
+    let run = TestRunner::new(config).run(&(any::<u64>(), 14..40usize), |(seed, batches)| {
+        copied(seed, batches, &mut counts.borrow_mut());
+        Ok(())
+    });
+    run.unwrap_or_else(|error| panic!("{error}"));
+    for what in
+        ["ForkSession", "Edit", "MergeProject", "MoveSession", "RenameSession", "Redact", "StoreOutput"]
+    {
+        let done = counts.borrow().get(&format!("{what} done")).copied().unwrap_or_default();
+        assert!(done > 0, "{what} was never copied");
+    }
 }
 
 /// Every command was done, known where it can be, and refused; every reason of a refusal occurred.

@@ -118,7 +118,9 @@ impl Importer {
                 Found::File(path) => match self.import_file(ledger, &path, progress) {
                     Ok(file) => {
                         let apart = file.apart.iter();
-                        report.refused.extend(apart.map(|why| Refused { file: path.clone(), why: why.clone() }));
+                        report
+                            .refused
+                            .extend(apart.map(|why| Refused { file: path.clone(), why: why.clone() }));
                         report.add(path, file);
                     }
                     Err(ImportError::Beside { why, .. }) => report.pass_over(path, why),

@@ -112,7 +112,9 @@ impl Reader {
 fn parents_first(mut left: BTreeMap<SessionId, ArchivedSession>) -> Vec<ArchivedSession> {
     let mut ordered = Vec::with_capacity(left.len());
     while let Some(mut next) = left.keys().next().copied() {
-        while let Some((point, _)) = left.get(&next).and_then(|s| s.fork).filter(|(p, _)| left.contains_key(&p.session)) {
+        while let Some((point, _)) =
+            left.get(&next).and_then(|s| s.fork).filter(|(p, _)| left.contains_key(&p.session))
+        {
             next = point.session;
         }
         ordered.extend(left.remove(&next));

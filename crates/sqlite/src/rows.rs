@@ -243,8 +243,10 @@ pub(crate) struct Speakers<'a> {
     known: Voices,
 }
 
-pub(crate) const SPEAKER: (&str, &str) =
-    ("speaker", "SELECT id, kind, name_salt, name_commitment, coalesce(name, namesake), digest FROM speaker WHERE id = ?1");
+pub(crate) const SPEAKER: (&str, &str) = (
+    "speaker",
+    "SELECT id, kind, name_salt, name_commitment, coalesce(name, namesake), digest FROM speaker WHERE id = ?1",
+);
 
 impl<'a> Speakers<'a> {
     pub(crate) fn new(trust: Trust) -> Self {

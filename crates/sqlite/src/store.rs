@@ -11,8 +11,9 @@ use sayso_model::{
     SpeakerId, SpeakerKind,
 };
 use sayso_store::{
-    ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Batch, Blob, Done, Erase, Erasing, Hit, Lookup, Output, Placed, Progress, Project, Report, Scope, Search,
-    Session, Store, StoreError, StreamKind, Waiting,
+    ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Batch, Blob, Done, Erase,
+    Erasing, Hit, Lookup, Output, Placed, Progress, Project, Report, Scope, Search, Session, Store,
+    StoreError, StreamKind, Waiting,
 };
 
 use crate::fault::Fault;

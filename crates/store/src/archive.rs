@@ -10,7 +10,8 @@
 use sayso_model::canon::commit;
 use sayso_model::form::{self, Link};
 use sayso_model::{
-    Digest, Entry, EntryBody, EntryId, LedgerId, Mark, MarkKind, ProjectId, Salt, SessionId, SessionKind, Speaker, UtcMs,
+    Digest, Entry, EntryBody, EntryId, LedgerId, Mark, MarkKind, ProjectId, Salt, SessionId, SessionKind,
+    Speaker, UtcMs,
 };
 
 use crate::command::Alias;
@@ -94,9 +95,11 @@ impl ArchivedEntry {
         let texts = body.texts();
         texts.len() == self.commitments.len()
             && texts.len() == self.salts.len()
-            && texts.iter().zip(&self.salts).zip(&self.commitments).all(|((text, salt), commitment)| match salt {
-                Some(salt) => commit(salt, text.as_bytes()) == *commitment,
-                None => text.is_empty(),
+            && texts.iter().zip(&self.salts).zip(&self.commitments).all(|((text, salt), commitment)| {
+                match salt {
+                    Some(salt) => commit(salt, text.as_bytes()) == *commitment,
+                    None => text.is_empty(),
+                }
             })
             && form::entry_hash(link, body, &self.commitments, names) == self.entry.hash
     }

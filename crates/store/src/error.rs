@@ -262,7 +262,9 @@ pub enum Refusal {
         seq: u64,
     },
     /// A text, commitment or hash of an entry does not fit the others.
-    #[error("entry {seq} of session {session} is not what was written there: export it again where it comes from")]
+    #[error(
+        "entry {seq} of session {session} is not what was written there: export it again where it comes from"
+    )]
     NotAsWritten {
         /// The session.
         session: SessionId,
@@ -270,7 +272,9 @@ pub enum Refusal {
         seq: u64,
     },
     /// The id belongs to a speaker with another kind or name.
-    #[error("the id {0} is another speaker here: export again where it comes from, or import into another ledger")]
+    #[error(
+        "the id {0} is another speaker here: export again where it comes from, or import into another ledger"
+    )]
     AnotherSpeaker(SpeakerId),
     /// Forks share what would be erased.
     #[error(

@@ -23,9 +23,7 @@ pub mod query;
 pub mod search;
 pub mod values;
 
-pub use archive::{
-    ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Restore,
-};
+pub use archive::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Restore};
 pub use command::{
     Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Edit,
     Fate, ForkSession, Forward, ForwardItem, Key, MarkEntry, MergeProject, MoveSession, NewPart, Placed,

@@ -1,6 +1,8 @@
 //! What reads are given and give back.
 
-use sayso_model::{Digest, Entry, EntryId, LedgerId, MarkKind, OutputId, ProjectId, SessionId, SessionKind, UtcMs};
+use sayso_model::{
+    Digest, Entry, EntryId, LedgerId, MarkKind, OutputId, ProjectId, SessionId, SessionKind, UtcMs,
+};
 
 use crate::command::Alias;
 

@@ -90,7 +90,8 @@ fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<(), Failure
         return Err(taken(path));
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let failed = |cause: io::Error| Failure::io(format!("{shown} cannot be written: choose another place"), cause);
+    let failed =
+        |cause: io::Error| Failure::io(format!("{shown} cannot be written: choose another place"), cause);
     let mut file = NamedTempFile::new_in(folder).map_err(failed)?;
     write(&mut file)?;
     file.as_file().sync_all().map_err(failed)?;

@@ -1,11 +1,13 @@
 //! The records of an export, but for what an entry is.
 
-use sayso::model::{LedgerId, OutputId, ProjectId, SessionId, SessionKind, Speaker, SpeakerId, SpeakerKind, UtcMs};
-use sayso::store::{
-    Alias, ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Blob, ForkPoint, Output,
-    OutputState, OutputStream, StreamKind,
-};
 use sayso::model::{Entry, EntryId};
+use sayso::model::{
+    LedgerId, OutputId, ProjectId, SessionId, SessionKind, Speaker, SpeakerId, SpeakerKind, UtcMs,
+};
+use sayso::store::{
+    Alias, ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Blob, ForkPoint,
+    Output, OutputState, OutputStream, StreamKind,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -9,8 +9,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sayso::model::{EntryBody, OutputId, ProjectId, SessionId, SpeakerId};
 use sayso::store::{
-    ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Command, Done, Output, Restore, StoreError,
-    StreamKind,
+    ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Command, Done, Output, Restore,
+    StoreError, StreamKind,
 };
 use sayso::{Error, Fate, Ledger, Reader, Refusal, Scope};
 use serde_json::Value;
@@ -103,7 +103,11 @@ impl From<Broken> for Stop {
 enum Place {
     Nowhere,
     /// They are written; up to this place they are known to be there.
-    Taken { session: SessionId, project: ProjectId, known: u64 },
+    Taken {
+        session: SessionId,
+        project: ProjectId,
+        known: u64,
+    },
     /// They are passed over.
     Passed,
 }
@@ -322,7 +326,9 @@ impl<R: BufRead> Restoring<'_, R> {
         }
         let seq = form.seq();
         let entry = form.archived(&self.sayers, project);
-        let entry = entry.ok_or_else(|| self.unusable("it names a speaker who did not come before it, or its parts do not go together"))?;
+        let entry = entry.ok_or_else(|| {
+            self.unusable("it names a speaker who did not come before it, or its parts do not go together")
+        })?;
         if seq <= known {
             let kind = Kind::of_body(&entry.entry.body);
             self.count(kind, &Done::Entries(Fate::Known, Vec::new()));
@@ -355,13 +361,16 @@ impl<R: BufRead> Restoring<'_, R> {
     fn output(&mut self, form: OutputForm) -> Result<(), Stop> {
         self.flush()?;
         let Place::Taken { project, .. } = self.place else { return Ok(()) };
-        let output = form.output(project).ok_or_else(|| self.unusable("its state or a stream has no known word"))?;
+        let output =
+            form.output(project).ok_or_else(|| self.unusable("its state or a stream has no known word"))?;
         match self.alone(Restore::Output(output.clone()))? {
             Alone::Refused(Refusal::UnknownBlob(_)) => {
                 self.streams(&output)?;
                 match self.alone(Restore::Output(output))? {
                     Alone::Done => Ok(()),
-                    Alone::Refused(_) => Err(self.unusable("the bytes of the output are not what was written")),
+                    Alone::Refused(_) => {
+                        Err(self.unusable("the bytes of the output are not what was written"))
+                    }
                 }
             }
             // It is there, or was taken away here: its bytes are passed over.
@@ -449,7 +458,9 @@ impl<R: BufRead> Feed<'_, R> {
     fn piece(&mut self) -> Result<Option<Vec<u8>>, Broken> {
         let (output, stream) = (self.output, self.stream.as_str());
         let own = |r: &Record| matches!(r, Record::Bytes(b) if b.output.0 == output && b.stream == stream);
-        let Some(Record::Bytes(BytesForm { base64, .. })) = self.records.next_if(own)? else { return Ok(None) };
+        let Some(Record::Bytes(BytesForm { base64, .. })) = self.records.next_if(own)? else {
+            return Ok(None);
+        };
         self.read += 1;
         let bytes = STANDARD.decode(base64);
         bytes.map(Some).map_err(|_| Broken::Edited)

@@ -53,8 +53,10 @@ pub fn export(
     to: &mut dyn Write,
 ) -> Result<Exported, ExportError> {
     let sessions = reader.archived_sessions(sessions)?;
-    let projects: BTreeSet<ProjectId> = projects.iter().copied().chain(sessions.iter().map(|s| s.project)).collect();
-    let mut writing = Writing { reader, to, chain: Chain::start(), said: HashSet::new(), done: Exported::default() };
+    let projects: BTreeSet<ProjectId> =
+        projects.iter().copied().chain(sessions.iter().map(|s| s.project)).collect();
+    let mut writing =
+        Writing { reader, to, chain: Chain::start(), said: HashSet::new(), done: Exported::default() };
     writing.record(&Record::Export { format: "sayso".to_owned(), version: VERSION })?;
     for id in projects {
         for project in reader.archived_project(id)? {
@@ -138,7 +140,8 @@ impl Writing<'_> {
         self.record(&Record::Output(output.into()))?;
         for stream in &output.streams {
             let reader = self.reader;
-            let mut pieces = Pieces { writing: self, output: output.id, stream: stream.kind, at: 0, held: Vec::new() };
+            let mut pieces =
+                Pieces { writing: self, output: output.id, stream: stream.kind, at: 0, held: Vec::new() };
             reader.read_output(output.id, stream.kind, &mut pieces)?;
             pieces.give()?;
         }

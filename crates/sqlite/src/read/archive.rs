@@ -11,9 +11,7 @@ use super::turns::{HOME, RUN, entries_of, visible};
 use super::{clamp, find};
 use crate::cells::{all, one};
 use crate::fault::Fault;
-use crate::rows::{
-    ProjectRecord, SPEAKER, SpeakerRecord, project_columns, resolve, session as session_row,
-};
+use crate::rows::{ProjectRecord, SPEAKER, SpeakerRecord, project_columns, resolve, session as session_row};
 
 const PROJECT: (&str, &str) =
     ("project", concat!("SELECT ", project_columns!(), " FROM project p WHERE p.id = ?1 AND p.erasing = 0"));
@@ -120,9 +118,7 @@ pub(crate) fn entries(
     let after = after.max(fork.map_or(0, |f| f.seq));
     let (first, last) = (after.saturating_add(1), after.saturating_add(limit as u64));
     let found = entries_of(conn, &RUN, &[&session.to_string(), &clamp(first), &clamp(last)])?.into_iter();
-    Ok(found
-        .map(|l| ArchivedEntry { entry: l.entry, salts: l.salts, commitments: l.commitments })
-        .collect())
+    Ok(found.map(|l| ArchivedEntry { entry: l.entry, salts: l.salts, commitments: l.commitments }).collect())
 }
 
 pub(crate) fn keys(

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, ToSql};
 use sayso_model::{
-    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, Part, ProjectId, SaidAt, Salt, SessionId,
-    SpeakerId, Turn, UtcMs,
+    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, Part, ProjectId, SaidAt, Salt,
+    SessionId, SpeakerId, Turn, UtcMs,
 };
 
 use super::child::{self, CompactionRow, Gone, MarkRow, QuoteRow};

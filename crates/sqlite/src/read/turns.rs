@@ -98,7 +98,11 @@ pub(crate) fn at(
     Ok(hash.map(|hash| (stretch.session, hash)))
 }
 
-pub(super) fn entries_of(conn: &Connection, selection: &Selection, params: &[&dyn ToSql]) -> Result<Vec<Loaded>, Fault> {
+pub(super) fn entries_of(
+    conn: &Connection,
+    selection: &Selection,
+    params: &[&dyn ToSql],
+) -> Result<Vec<Loaded>, Fault> {
     load_sound(conn, selection, params, &mut Speakers::new(Trust::Checked))
 }
 

@@ -15,8 +15,10 @@ const SESSION_ALIASES: (&str, &str) = (
     "session_alias",
     "SELECT project, session, kind, value, digest FROM session_alias ORDER BY project, kind, value",
 );
-const SPEAKERS: (&str, &str) =
-    ("speaker", "SELECT id, kind, name_salt, name_commitment, coalesce(name, namesake), digest FROM speaker ORDER BY id");
+const SPEAKERS: (&str, &str) = (
+    "speaker",
+    "SELECT id, kind, name_salt, name_commitment, coalesce(name, namesake), digest FROM speaker ORDER BY id",
+);
 const SEEN: (&str, &str) =
     ("speaker_seen", "SELECT project, speaker FROM speaker_seen ORDER BY project, speaker");
 const KEYS: (&str, &str) = (

@@ -27,7 +27,8 @@ const NEW_SESSION: &str = "INSERT INTO session (id, project, kind, channel, titl
      ?10, ?13, ?14, ?15, ?18) ON CONFLICT (id) DO NOTHING";
 const NEW_SESSION_ALIAS: &str = "INSERT INTO session_alias (project, kind, value, session, digest) \
      VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (project, kind, value) DO NOTHING";
-pub(super) const SPEAKER_NAMED: (&str, &str) = ("speaker", "SELECT id FROM speaker WHERE kind = ?1 AND name = ?2");
+pub(super) const SPEAKER_NAMED: (&str, &str) =
+    ("speaker", "SELECT id FROM speaker WHERE kind = ?1 AND name = ?2");
 const NEW_SPEAKER: &str = "INSERT INTO speaker (id, kind, name, name_salt, name_commitment, digest) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING";
 const NEW_OUTPUT: &str = "INSERT INTO output (id, session, tool, state, exit, recorded_at, digest) \
@@ -181,7 +182,12 @@ impl Write<'_> {
     }
 
     /// An alias that is taken stays where it is.
-    pub(super) fn insert_session_alias(&self, project: ProjectId, id: SessionId, alias: &Alias) -> Result<(), Fault> {
+    pub(super) fn insert_session_alias(
+        &self,
+        project: ProjectId,
+        id: SessionId,
+        alias: &Alias,
+    ) -> Result<(), Fault> {
         let digest = row::session_alias(project, id, &alias.kind, &alias.value);
         let row = params![project.to_string(), alias.kind, alias.value, id.to_string(), digest.0];
         run(self.conn, NEW_SESSION_ALIAS, row).map(|_| ())

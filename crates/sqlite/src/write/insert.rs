@@ -4,7 +4,8 @@ use rusqlite::params;
 use sayso_model::canon::commit;
 use sayso_model::form::{self, Link};
 use sayso_model::{
-    Digest, EntryBody, EntryId, Mark, MarkKind, Quote, SaidAt, Salt, Seed, SessionId, SpeakerId, Turn, UtcMs, row,
+    Digest, EntryBody, EntryId, Mark, MarkKind, Quote, SaidAt, Salt, Seed, SessionId, SpeakerId, Turn, UtcMs,
+    row,
 };
 use sayso_store::Placed;
 use sayso_store::content::KEY_SALT;

@@ -5,8 +5,8 @@ use sayso_model::canon::commit;
 use sayso_model::{Digest, EntryId, Mark, MarkKind, ProjectId, Salt, Seed, SessionId, form};
 use sayso_store::content::kind;
 use sayso_store::{
-    ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Done, Fate, Output, Placed,
-    Redaction, Refusal, Restore, Session,
+    ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Done, Fate, MergeProject,
+    Output, Placed, Redaction, Refusal, Restore, Session,
 };
 
 use super::create::SPEAKER_NAMED;
@@ -20,6 +20,7 @@ use crate::read::turns::{HASH_AT, PLACE, SUPERSEDING, read_place};
 use crate::rows::{SPEAKER, SessionRecord, SpeakerRecord};
 
 const PROJECT_THERE: (&str, &str) = ("project", "SELECT 1 FROM project WHERE id = ?1");
+const SEPARATE: (&str, &str) = ("project", "SELECT 1 FROM project WHERE id = ?1 AND merged_into IS NULL");
 const NEW_PROJECT: &str = "INSERT INTO project (id, name, name_salt, name_commitment, created_at, merged_into, digest) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const NEW_SPEAKER: &str = "INSERT INTO speaker (id, kind, name, namesake, name_salt, name_commitment, digest) \
@@ -66,9 +67,23 @@ impl Write<'_> {
             let row = params![id, text, salt.0, name.0, c.created_at.0, merged_into, digest.0];
             run(self.conn, NEW_PROJECT, row)?;
         }
+        self.merged_again(c)?;
         let owner = self.project(c.id)?;
         c.aliases.iter().try_for_each(|alias| self.insert_project_alias(owner, alias))?;
         Ok(Done::Project(c.id))
+    }
+
+    /// Merges a project that became part of another one since it was copied.
+    fn merged_again(&mut self, c: &ArchivedProject) -> Result<(), Fault> {
+        let Some(into) = c.merged_into else { return Ok(()) };
+        let separate = one(self.conn, SEPARATE, [c.id.to_string()], |c| c.int())?.is_some();
+        match self.project(into) {
+            Err(Fault::Refused(_)) => Ok(()),
+            Ok(into) if separate && into != c.id => {
+                self.merge_project(&MergeProject { from: c.id, into }).map(|_| ())
+            }
+            found => found.map(|_| ()),
+        }
     }
 
     fn restore_speaker(&mut self, c: &ArchivedSpeaker) -> Result<Done, Fault> {

@@ -34,7 +34,8 @@ impl State {
     pub(super) fn archived_session(&self, scope: &Scope, id: SessionId) -> Option<ArchivedSession> {
         let session = self.sessions.get(&id).filter(|s| scope.sees(s.project))?;
         let begin = self.beginnings.get(&id)?;
-        let renamed = self.entries_of(&Scope::All, id).any(|e| e.body.mark().is_some_and(|m| m.title.is_some()));
+        let renamed =
+            self.entries_of(&Scope::All, id).any(|e| e.body.mark().is_some_and(|m| m.title.is_some()));
         let aliases = self.session_aliases.iter().filter(|(_, owner)| **owner == id);
         Some(ArchivedSession {
             id,
@@ -84,9 +85,10 @@ impl State {
         limit: usize,
     ) -> Vec<ArchivedKey> {
         let visible = self.sessions.get(&session).is_some_and(|s| scope.sees(s.project));
-        let own = self.keys.iter().filter(|((s, kind, value), _)| {
-            visible && *s == session && (*kind, value.as_str()) > after
-        });
+        let own = self
+            .keys
+            .iter()
+            .filter(|((s, kind, value), _)| visible && *s == session && (*kind, value.as_str()) > after);
         let whole = own.filter_map(|((session, kind, value), record)| {
             Some(ArchivedKey {
                 session: *session,

@@ -8,7 +8,7 @@ use super::state::{Beginning, Gone, KeyRecord, ProjectState, Record};
 use crate::archive::{
     ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Restore,
 };
-use crate::command::{Done, Fate, Redaction};
+use crate::command::{Done, Fate, MergeProject, Redaction};
 use crate::content::kind;
 use crate::error::Refusal;
 use crate::query::{Output, Scope, Session};
@@ -38,6 +38,13 @@ impl Write<'_> {
             created_at: c.created_at,
             merged_into: c.merged_into,
         });
+        // It became part of another one since it was copied.
+        if let Some(into) = c.merged_into.and_then(|into| self.project(into).ok()) {
+            let separate = self.state.projects.get(&c.id).is_some_and(|p| p.merged_into.is_none());
+            if separate && into != c.id {
+                self.merge_project(&MergeProject { from: c.id, into })?;
+            }
+        }
         let owner = self.project(c.id)?;
         for alias in &c.aliases {
             self.state.project_aliases.entry(alias.clone()).or_insert(owner);
@@ -86,7 +93,8 @@ impl Write<'_> {
         };
         let genesis = self.state.genesis(&session, &begin);
         if let Some(there) = self.state.sessions.get(&c.id) {
-            let same = self.state.beginnings.get(&c.id).map(|b| self.state.genesis(there, b)) == Some(genesis);
+            let same =
+                self.state.beginnings.get(&c.id).map(|b| self.state.genesis(there, b)) == Some(genesis);
             self.session(c.id)?;
             if !same {
                 return Err(Refusal::Diverged { session: c.id, seq: 0 });
@@ -145,7 +153,8 @@ impl Write<'_> {
         }
         self.free_entry(entry.id)?;
         let superseded = entry.turn().and_then(|turn| turn.supersedes);
-        if let Some((of, by)) = superseded.and_then(|of| Some((of, self.state.superseding(self.scope, of)?))) {
+        if let Some((of, by)) = superseded.and_then(|of| Some((of, self.state.superseding(self.scope, of)?)))
+        {
             return Err(Refusal::Superseded { of, by: by.id });
         }
         let restored = self.state.entry_at(&link, entry.hash, entry.body.clone());
@@ -157,11 +166,8 @@ impl Write<'_> {
             }
         }
         let project = self.session(session)?.project;
-        let placed = self.insert(Record {
-            entry: sayso_model::Entry { project, ..restored },
-            commitments,
-            salts,
-        });
+        let placed =
+            self.insert(Record { entry: sayso_model::Entry { project, ..restored }, commitments, salts });
         Ok(Done::Entries(Fate::New, vec![placed]))
     }
 
@@ -206,7 +212,10 @@ impl Write<'_> {
             let record = KeyRecord { salt: Some(c.salt), content: c.content, entry: c.entry };
             self.state.keys.entry((c.session, kind, c.value.clone())).or_insert(record);
         }
-        self.state.placed(c.entry).map(|p| Done::Entries(Fate::Known, vec![p])).ok_or(Refusal::UnknownTurn(c.entry))
+        self.state
+            .placed(c.entry)
+            .map(|p| Done::Entries(Fate::Known, vec![p]))
+            .ok_or(Refusal::UnknownTurn(c.entry))
     }
 
     fn restore_output(&mut self, c: &Output) -> Result<Done, Refusal> {

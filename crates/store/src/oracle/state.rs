@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sayso_model::canon::commit;
 use sayso_model::form::{self, Genesis, Link};
 use sayso_model::{
-    Address, Digest, Entry, EntryBody, EntryId, LedgerId, OutputId, ProjectId, Salt, SessionId, Speaker, SpeakerId,
-    UtcMs,
+    Address, Digest, Entry, EntryBody, EntryId, LedgerId, OutputId, ProjectId, Salt, SessionId, Speaker,
+    SpeakerId, UtcMs,
 };
 
 use crate::command::{Alias, Placed};
