@@ -34,3 +34,7 @@ pub const LOOK_BACK_ENTRIES: u64 = 4_096;
 pub const EARLY_ENTRIES: u64 = 64;
 /// Bytes at the beginning of each stream of an output that are searched.
 pub const SEARCHED_BYTES: usize = 1024 * 1024;
+/// Lines of what a tool printed that an exported page shows at most: three quarters from the beginning, the rest from the end.
+pub const SHOWN_LINES: usize = 200;
+/// Bytes of it at most, shared out in the same way.
+pub const SHOWN_BYTES: usize = 51_200;

@@ -1,10 +1,13 @@
 //! `sayso export`
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use sayso::model::{ProjectId, SessionId};
+use sayso::store::Session;
+use sayso::view::export::{Book, Chapter, Form};
+use sayso::view::turn::Show;
 use sayso::{Error, Reader};
 use sayso_import::archive::{self, ExportError};
 use serde::Serialize;
@@ -79,7 +82,60 @@ fn write(form: ExportForm, reader: &Reader, wanted: &Wanted, to: &mut dyn Write)
                 ExportError::Write(cause) => Failure::io("the export cannot be written", cause),
             })
         }
-        ExportForm::Markdown | ExportForm::Html => Err(Failure::request("not yet")),
+        ExportForm::Markdown => book(Form::Markdown, reader, wanted, to),
+        ExportForm::Html => book(Form::Html, reader, wanted, to),
+    }
+}
+
+/// Writes a file for people.
+fn book(form: Form, reader: &Reader, wanted: &Wanted, to: &mut dyn Write) -> Result<(), Failure> {
+    let mut to = BufWriter::with_capacity(1 << 20, to);
+    let mut give = |text: &str| {
+        let given = to.write_all(text.as_bytes());
+        given.map_err(|cause| Failure::io("the export cannot be written", cause))
+    };
+    let chapters = chapters(reader, wanted)?;
+    let book = Book::new(form, reader.ledger().id(), &chapters);
+    give(&book.open(&chapters))?;
+    for chapter in &chapters {
+        give(&book.chapter(chapter))?;
+        for entry in reader.walk(chapter.session, chapter.fork.map_or(0, |(_, seq)| seq)) {
+            let entry = entry?;
+            let quote = entry.turn().and_then(|t| t.quote.as_deref());
+            let state = quote.map(|q| reader.origin_state(q)).transpose()?;
+            let superseded_by = reader.superseded_by(entry.id)?.map(|placed| reader.address_of(&placed));
+            give(&book.entry(&Show { ledger: reader.ledger().id(), entry: &entry, state, superseded_by }))?;
+        }
+        give(book.end_chapter())?;
+    }
+    give(book.close())?;
+    to.flush().map_err(|cause| Failure::io("the export cannot be written", cause))
+}
+
+/// The sessions by project and age. One whose beginning stands in the same file does not show it again.
+fn chapters(reader: &Reader, wanted: &Wanted) -> Result<Vec<Chapter>, Failure> {
+    let names: BTreeMap<ProjectId, String> = reader.projects()?.into_iter().map(|p| (p.id, p.name)).collect();
+    let mut sessions = reader.sessions(None)?;
+    sessions.retain(|s| wanted.sessions.contains(&s.id));
+    sessions.sort_by_key(|s| (names.get(&s.project).cloned(), s.project, s.created_at, s.id));
+    Ok(sessions.into_iter().map(|s| chapter(reader, &names, wanted, s)).collect())
+}
+
+fn chapter(reader: &Reader, names: &BTreeMap<ProjectId, String>, wanted: &Wanted, s: Session) -> Chapter {
+    let fork = s.fork.filter(|fork| wanted.sessions.contains(&fork.session));
+    Chapter {
+        session: s.id,
+        address: reader.ledger().session_address(&s),
+        project: names.get(&s.project).cloned().unwrap_or_default(),
+        title: s.title,
+        kind: s.kind,
+        channel: s.channel,
+        fork: fork.map(|fork| (fork.session, fork.seq)),
+        closed: s.closed,
+        turns: s.turns,
+        last_at: s.last_at,
+        last_seq: s.last_seq,
+        head: s.head,
     }
 }
 

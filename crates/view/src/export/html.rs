@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sayso_model::hidden;
 
-use super::{Book, Chapter, Page, Piece, Quoted, extent, title, told};
+use super::{Book, Chapter, Page, Piece, Quoted, title, told};
 use crate::guard::lines;
 use crate::names;
 use crate::sheet::{Block, Foot, counted, utc};
@@ -51,6 +51,9 @@ pub(super) fn chapter(chapter: &Chapter) -> String {
     let head = html! {
         h2 { bdi { (names::shown(&chapter.project)) } " / " bdi { (title(chapter)) } }
         p.facts { bdi { (told(chapter).join(" · ")) } }
+        @if let Some((session, seq)) = chapter.fork {
+            p.facts { "Begins with the entries up to " (seq) " of " a href={ "#" (session) } { code { (session) } } }
+        }
         p.facts { code { (chapter.address) } br; "head " (chapter.last_seq) " " code { (chapter.head) } }
     };
     format!("<section id=\"{}\">\n{}\n", chapter.session, head.into_string())
@@ -67,7 +70,7 @@ pub(super) fn entry(book: &Book, page: &Page) -> String {
                 @if let Some((how, id)) = page.about { span.fact { (how) " " a href={ "#" (id) } { code { (id) } } } }
             }
             @if let Some(card) = &page.card { (quoted(book, card)) }
-            @for piece in &page.pieces { (words(piece)) }
+            @for piece in &page.pieces { (words(page, piece)) }
         }
     };
     format!("{}\n", article.into_string())
@@ -82,7 +85,7 @@ fn quoted(book: &Book, card: &Quoted) -> Markup {
                 span.kind { (card.sheet.kind) } strong { bdi { (card.sheet.name) } }
                 @for part in card.sheet.head.iter().chain(&card.sheet.facts) { span.fact { bdi { (part) } } }
             }
-            @if let Some(block) = blocks.next() { (body(block)) }
+            @if let Some(block) = blocks.next() { (body(&block.text)) }
             ul.facts {
                 @for line in &card.sheet.foot { (foot(line)) }
                 @if let Some(id) = link { li { a href={ "#" (id) } { "Show the origin on this page" } } }
@@ -101,27 +104,32 @@ fn foot(foot: &Foot) -> Markup {
     }
 }
 
-fn words(piece: &Piece) -> Markup {
+fn words(page: &Page, piece: &Piece) -> Markup {
     html! {
         @if piece.fold {
             details {
-                summary { bdi { (piece.block.label) } span.fact { (extent(&piece.block.text)) } }
-                (body(&piece.block))
+                summary { bdi { (piece.block.label) } span.fact { (piece.extent) } }
+                (body(&piece.block.text))
+                @if let Some((note, tail)) = &piece.rest {
+                    p.gap { (note) }
+                    (body(tail))
+                }
             }
         } @else { (labelled(&piece.block)) }
         @if let Some(id) = &piece.output { p.facts { "Stored whole: " code { "sayso output " (id) } } }
+        @else if piece.rest.is_some() { p.facts { "All of it: " code { "sayso show --json " (page.address) } } }
     }
 }
 
 fn labelled(block: &Block) -> Markup {
     html! {
         @if !block.label.is_empty() { p.label { bdi { (block.label) } } }
-        (body(block))
+        (body(&block.text))
     }
 }
 
-fn body(block: &Block) -> Markup {
-    let shown = hidden::show(&block.text);
+fn body(text: &str) -> Markup {
+    let shown = hidden::show(text);
     let text: Vec<&str> = lines(&shown).map(|(_, line)| line).collect();
     html! { div.words dir="auto" { (text.join("\n")) } }
 }

@@ -3,11 +3,11 @@
 use maud::html;
 use sayso_model::hidden;
 
-use super::{Book, Chapter, Page, Piece, Quoted, extent, title, told};
+use super::{Book, Chapter, Page, Piece, Quoted, title, told};
 use crate::guard::lines;
 use crate::names;
 use crate::sheet::markdown::{block, escaped, fence, foot};
-use crate::sheet::{Block, counted, utc};
+use crate::sheet::{counted, utc};
 
 pub(super) fn open(book: &Book, chapters: &[Chapter]) -> String {
     let mut out = format!(
@@ -30,12 +30,16 @@ pub(super) fn open(book: &Book, chapters: &[Chapter]) -> String {
 }
 
 pub(super) fn chapter(chapter: &Chapter) -> String {
+    let fork = chapter.fork.map(|(session, seq)| {
+        format!("Begins with the entries up to {seq} of [`{session}`](#{session})\\\n")
+    });
     format!(
-        "\n<a id=\"{}\"></a>\n\n## {} / {}\n\n{}\\\n`{}`\\\nhead {} `{}`\n",
+        "\n<a id=\"{}\"></a>\n\n## {} / {}\n\n{}\\\n{}`{}`\\\nhead {} `{}`\n",
         chapter.session,
         escaped(&names::shown(&chapter.project)),
         escaped(&title(chapter)),
         escaped(&told(chapter).join(" · ")),
+        fork.unwrap_or_default(),
         chapter.address,
         chapter.last_seq,
         chapter.head
@@ -58,7 +62,7 @@ pub(super) fn entry(book: &Book, page: &Page) -> String {
     if let Some(card) = &page.card {
         quoted(&mut out, book, card);
     }
-    page.pieces.iter().for_each(|piece| words(&mut out, piece));
+    page.pieces.iter().for_each(|piece| words(&mut out, page, piece));
     out
 }
 
@@ -89,25 +93,37 @@ fn quoted(out: &mut String, book: &Book, card: &Quoted) {
     blocks.for_each(|note| block(out, note));
 }
 
-fn words(out: &mut String, piece: &Piece) {
+fn words(out: &mut String, page: &Page, piece: &Piece) {
     if piece.fold {
-        folded(out, &piece.block);
+        folded(out, piece);
     } else {
         block(out, &piece.block);
     }
     if let Some(id) = &piece.output {
         out.push_str(&format!("\nStored whole: `sayso output {id}`\n"));
+    } else if piece.rest.is_some() {
+        out.push_str(&format!("\nAll of it: `sayso show --json {}`\n", page.address));
     }
 }
 
 /// Raw HTML up to the blank line: there Markdown's own escapes would be letters.
-fn folded(out: &mut String, piece: &Block) {
-    let summary = html! { (piece.label) " (" (extent(&piece.text)) ")" }.into_string();
-    let shown = hidden::show(&piece.text);
+fn folded(out: &mut String, piece: &Piece) {
+    let summary = html! { (piece.block.label) " (" (piece.extent) ")" }.into_string();
+    out.push_str(&format!("\n<details><summary>{summary}</summary>\n\n"));
+    fenced(out, &piece.block.text);
+    if let Some((note, tail)) = &piece.rest {
+        out.push_str(&format!("\n*{note}*\n\n"));
+        fenced(out, tail);
+    }
+    out.push_str("\n</details>\n");
+}
+
+fn fenced(out: &mut String, text: &str) {
+    let shown = hidden::show(text);
     let fence = fence(&shown);
-    out.push_str(&format!("\n<details><summary>{summary}</summary>\n\n{fence}\n"));
+    out.push_str(&format!("{fence}\n"));
     for (_, line) in lines(&shown) {
         out.extend([line, "\n"]);
     }
-    out.push_str(&format!("{fence}\n\n</details>\n"));
+    out.push_str(&format!("{fence}\n"));
 }

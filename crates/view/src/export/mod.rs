@@ -4,6 +4,7 @@
 //! it: [`Book::open`], then for each chapter [`Book::chapter`], its entries and [`Book::end_chapter`], then
 //! [`Book::close`]. What hides is shown; what people wrote marks nothing up and links nowhere.
 
+mod bound;
 mod html;
 mod markdown;
 #[cfg(test)]
@@ -46,6 +47,8 @@ pub struct Chapter {
     pub kind: SessionKind,
     /// Its channel.
     pub channel: Option<String>,
+    /// The session that it shares its beginning with, and the place up to which; the file does not show that part again.
+    pub fork: Option<(SessionId, u64)>,
     /// Whether it takes no more turns.
     pub closed: bool,
     /// Its turns.
@@ -158,10 +161,14 @@ struct Quoted {
     origin: Address,
 }
 
-/// Words; those of tools and models' thoughts are folded away.
+/// Words; those of tools and models' thoughts are folded away, and shortened where they are long.
 struct Piece {
     block: Block,
     fold: bool,
+    /// How much is folded away.
+    extent: String,
+    /// What stands for the middle that was left out, and the end.
+    rest: Option<(String, String)>,
     /// The stored output behind it.
     output: Option<String>,
 }
@@ -213,7 +220,27 @@ fn piece(turn: &Turn, part: &Part) -> Piece {
         PartBody::Text(_) | PartBody::Reasoning(..) | PartBody::ToolCall(_) => None,
     };
     let fold = !matches!(part.body, PartBody::Text(_) | PartBody::Attachment(_));
-    Piece { block: block(turn, part), fold, output: output.map(|id| id.to_string()) }
+    let output = output.map(|id| id.to_string());
+    if fold { folded(block(turn, part), output) } else { open_piece(block(turn, part), output) }
+}
+
+fn open_piece(block: Block, output: Option<String>) -> Piece {
+    Piece { block, fold: false, extent: String::new(), rest: None, output }
+}
+
+fn folded(block: Block, output: Option<String>) -> Piece {
+    let extent = extent(&block.text);
+    let rest = bound::shorten(&block.text).map(|short| {
+        let note = format!("{} left out here", counted(short.left_out, "byte"));
+        (short.head.to_owned(), (note, short.tail.to_owned()))
+    });
+    match rest {
+        Some((head, rest)) => {
+            let block = Block { label: block.label, text: head };
+            Piece { block, fold: true, extent, rest: Some(rest), output }
+        }
+        None => Piece { block, fold: true, extent, rest: None, output },
+    }
 }
 
 fn compaction_page(show: &Show<'_>, compaction: &Compaction) -> Page {
@@ -222,7 +249,7 @@ fn compaction_page(show: &Show<'_>, compaction: &Compaction) -> Page {
     let date = compaction.said_at.map_or_else(|| utc(show.entry.recorded_at), |at| said(Some(at)));
     page.facts = vec![date, format!("summary of the entries up to {}", compaction.through)];
     let text = kept(compaction.kept, &compaction.summary).to_owned();
-    page.pieces.push(Piece { block: Block { label: String::new(), text }, fold: false, output: None });
+    page.pieces.push(open_piece(Block { label: String::new(), text }, None));
     page
 }
 

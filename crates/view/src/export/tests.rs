@@ -17,6 +17,7 @@ fn chapter(title: &str) -> Chapter {
         title: title.into(),
         kind: SessionKind::Thread,
         channel: Some("cli".into()),
+        fork: None,
         closed: true,
         turns: 3,
         last_at: Some(UtcMs(1_796_202_900_000)),
