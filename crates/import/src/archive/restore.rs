@@ -28,6 +28,9 @@ const COMMANDS: usize = 256;
 /// Bytes of text after which a batch is written.
 const BYTES: usize = 4 << 20;
 
+/// The kind under which records are counted that entries rest on: projects, speakers, sessions, keys, outputs.
+const BESIDE: &str = "beside_turns";
+
 /// Imports an export; see [`crate::Importer::import_file`].
 pub(crate) fn import(
     ledger: &Ledger,
@@ -149,33 +152,28 @@ impl<R: BufRead> Restoring<'_, R> {
 
     fn record(&mut self, record: Record) -> Result<(), Stop> {
         match record {
-            Record::Export { .. } => Ok(()),
+            Record::Export { .. } | Record::Bytes(_) | Record::End { .. } => {
+                self.report.skip(BESIDE);
+                Ok(())
+            }
             Record::Project(form) => self.project(form.into()),
             Record::Speaker(form) => {
-                self.report.skip("speaker");
+                self.report.skip(BESIDE);
                 self.speaker(form.into());
                 Ok(())
             }
             Record::Session(form) => {
-                self.report.skip("session");
+                self.report.skip(BESIDE);
                 self.session(&form.into())
             }
             Record::Entry(form) => self.entry(*form),
             Record::Key(form) => {
-                self.report.skip("key");
+                self.report.skip(BESIDE);
                 self.key(form.into())
             }
             Record::Output(form) => {
-                self.report.skip("output");
+                self.report.skip(BESIDE);
                 self.output(form)
-            }
-            Record::Bytes(_) => {
-                self.report.skip("bytes");
-                Ok(())
-            }
-            Record::End { .. } => {
-                self.report.skip("end");
-                Ok(())
             }
         }
     }
@@ -252,7 +250,7 @@ impl<R: BufRead> Restoring<'_, R> {
     fn project(&mut self, project: ArchivedProject) -> Result<(), Stop> {
         self.flush()?;
         match self.alone(Restore::Project(project))? {
-            Alone::Done => self.report.skip("project"),
+            Alone::Done => self.report.skip(BESIDE),
             // Its sessions find it missing and are passed over.
             Alone::Refused(_) => self.report.skip("erased"),
         }
@@ -391,7 +389,7 @@ impl<R: BufRead> Restoring<'_, R> {
             let stored = self.ledger.put_blob(&mut feed);
             let Feed { read, broken, .. } = feed;
             self.report.records += read;
-            self.report.skip_many("bytes", read);
+            self.report.skip_many(BESIDE, read);
             if let Some(broken) = broken {
                 return Err(broken.into());
             }
