@@ -22,6 +22,8 @@ mod store;
 mod tests;
 mod tx;
 mod verify;
+#[cfg(feature = "watch")]
+pub mod watch;
 mod write;
 
 pub use options::{Create, Durability, Options};

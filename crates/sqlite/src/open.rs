@@ -42,6 +42,8 @@ pub(crate) fn connect(path: &Path, options: &Options, role: Role) -> Result<Conn
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(path, flags)?;
     conn.busy_handler(Some(busy::until(options.wait)))?;
+    #[cfg(feature = "watch")]
+    crate::watch::connection(&mut conn)?;
     conn.set_prepared_statement_cache_capacity(128);
     // Plans do not look at values, or else each new value may have its statement planned anew, which costs more than running it.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

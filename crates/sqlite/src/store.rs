@@ -80,6 +80,16 @@ impl SqliteStore {
         })
     }
 
+    #[cfg(feature = "watch")]
+    pub(crate) fn writer(&self) -> &Mutex<Writer> {
+        &self.writer
+    }
+
+    #[cfg(feature = "watch")]
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Runs a function in a transaction that may write.
     pub(crate) fn write_with<T>(
         &self,
