@@ -7,7 +7,7 @@ use sayso_model::{Attachment, PartBody};
 use serde_json::Value;
 
 use crate::draft::{DraftPart, Source, Whole};
-use crate::values::{named, take, take_text, text};
+use crate::values::{named, take, take_text, take_words, text};
 
 /// One block of a message's content.
 #[derive(Debug)]
@@ -18,12 +18,12 @@ pub(crate) enum Block {
     Sealed,
 }
 
-/// The blocks of a content: a plain string is one text block.
+/// The blocks of a content: what is no list is one block.
 pub(crate) fn blocks(content: Value) -> Vec<Block> {
     match content {
-        Value::String(text) => vec![Block::Text(text)],
+        Value::Null => Vec::new(),
         Value::Array(blocks) => blocks.into_iter().map(block).collect(),
-        _ => Vec::new(),
+        other => vec![block(other)],
     }
 }
 
@@ -34,7 +34,7 @@ fn block(mut value: Value) -> Block {
     let kind = text(&value, "type").unwrap_or_default().to_owned();
     match kind.as_str() {
         "input_text" | "output_text" | "text" | "summary_text" | "reasoning_text" => {
-            Block::Text(take_text(&mut value, "text"))
+            Block::Text(take_words(&mut value, "text"))
         }
         "encrypted_content" => Block::Sealed,
         "input_image" => Block::Attached(linked(&take(&mut value, "image_url"))),
@@ -42,9 +42,14 @@ fn block(mut value: Value) -> Block {
             let media_type = take_text(&mut value, "mimeType");
             Block::Attached(attached(media_type, String::new(), decode(&take_text(&mut value, "data"))))
         }
-        // A kind that nobody has seen here yet: its name says at least that something stood there.
-        _ => Block::Attached(attached(String::new(), kind, None)),
+        _ => Block::Attached(unknown(value)),
     }
+}
+
+/// A block of a kind that nobody has seen here yet: its name says what stood there, and its bytes are kept as JSON.
+pub(crate) fn unknown(block: Value) -> DraftPart {
+    let kind = text(&block, "type").unwrap_or_default().to_owned();
+    attached("application/json".to_owned(), kind, Some(block.to_string().into_bytes()))
 }
 
 /// The text parts and attachments of a content, in order.

@@ -409,7 +409,7 @@ mod tests {
     fn whatever_is_whole_can_be_read_once_it_is_mended() {
         let letters: Vec<char> = "{{[]}\"\"::,,\\u001eN.-\0at\u{FEFF} ".chars().collect();
         let (mut state, mut whole) = (1_u64, 0);
-        for _ in 0..200_000 {
+        for _ in 0..40_000 {
             let text: String = (0..12)
                 .map(|_| {
                     state =
@@ -423,6 +423,6 @@ mod tests {
             assert!(serde_json::from_str::<Value>(&mended).is_ok(), "{text:?} became {mended:?}");
             whole += 1;
         }
-        assert!(whole > 1_000, "{whole}");
+        assert!(whole > 200, "{whole}");
     }
 }

@@ -25,6 +25,11 @@ pub(crate) fn take_text(value: &mut Value, key: &str) -> String {
     }
 }
 
+/// Takes words: the string under a key; what stands there and is no string, as compact JSON.
+pub(crate) fn take_words(value: &mut Value, key: &str) -> String {
+    plain(take(value, key))
+}
+
 /// The elements of an array; none for anything else.
 pub(crate) fn elements(value: Value) -> Vec<Value> {
     match value {

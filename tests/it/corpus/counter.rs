@@ -167,6 +167,15 @@ fn string<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::as_str)
 }
 
+/// Words as they stand: a string itself, nothing for null, the JSON of anything else without spaces.
+fn written(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
 /// The texts of a content: the string itself, or the text of each block of one of the `kinds`.
 fn texts<'a>(content: Option<&'a Value>, kinds: &[&str]) -> Vec<&'a str> {
     match content {

@@ -18,6 +18,8 @@ struct Node {
     entry: Option<usize>,
     /// Whether it is that entry itself.
     own: bool,
+    /// Whether anybody but the program speaks in it or above it.
+    spoken: bool,
 }
 
 /// The records so far, by uuid.
@@ -28,6 +30,10 @@ pub(super) struct Edges {
     last: Option<Rc<str>>,
     /// What the record that is read now answers.
     answered: Option<usize>,
+    /// Whether anybody but the program speaks above it.
+    spoken: bool,
+    /// Whether anybody but the program spoke before it.
+    ever_spoken: bool,
 }
 
 impl Edges {
@@ -46,13 +52,29 @@ impl Edges {
         if is_side {
             self.last.clone_from(&side);
         }
+        self.spoken = match &node {
+            Some(node) => node.spoken,
+            // A record that names no parent at all stands behind the one before it.
+            None => value.get("parentUuid").is_none() && parent.is_none() && self.ever_spoken,
+        };
         self.answered = node.filter(|node| node.side == side).and_then(|node| node.entry);
         side
     }
 
+    /// Says that somebody but the program speaks in the record that is read now.
+    pub(super) const fn speaks(&mut self) {
+        self.spoken = true;
+        self.ever_spoken = true;
+    }
+
+    /// Whether the record that is read now may start a conversation: nobody but the program is known to speak above it.
+    pub(super) const fn starts(&self) -> bool {
+        !self.spoken
+    }
+
     /// Remembers a record, and which entry it became.
     pub(super) fn leave(&mut self, uuid: Option<String>, side: Option<Rc<str>>, entry: Option<usize>) {
-        let node = Node { side, own: entry.is_some(), entry: entry.or(self.answered) };
+        let node = Node { side, own: entry.is_some(), entry: entry.or(self.answered), spoken: self.spoken };
         if let Some(uuid) = uuid {
             self.nodes.entry(uuid).or_insert(node);
         }

@@ -66,7 +66,8 @@ const PROGRESS: &[&str] = &[
     "waiting_for_task",
 ];
 
-/// What the program sets beside a message, in order. `queued_command` is not among them: it holds words.
+/// What the program sets beside a message, in order. `queued_command` and `teammate_mailbox` are not
+/// among them: they hold words.
 const ATTACHMENTS: &[&str] = &[
     "agent_listing_delta",
     "agent_mention",
@@ -122,7 +123,6 @@ const ATTACHMENTS: &[&str] = &[
     "task_reminder",
     "task_status",
     "team_context",
-    "teammate_mailbox",
     "todo_reminder",
     "token_usage",
     "total_tokens_reminder",

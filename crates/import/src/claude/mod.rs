@@ -14,19 +14,19 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use sayso::SpeakerKind;
+use sayso_model::SaidAt;
 use sayso_model::limits::KEY_BYTES;
-use sayso_model::{PartBody, SaidAt};
 use serde_json::Value;
 
 use crate::draft::{Draft, Meta, Who};
 use crate::formats::Format;
 use crate::records::Record;
 use crate::sink::{Sink, Summary, Through};
-use crate::values::{named, take, text};
+use crate::values::{elements, named, plain, take, take_words, text};
 
 use edges::Edges;
 use home::Place;
-use queue::{Item, Queue};
+use queue::{Item, Queue, Waiting};
 use said::{Said, Standing};
 
 type Done = Result<(), sayso::Error>;
@@ -78,9 +78,9 @@ impl Claude {
     /// Writes what waits.
     pub(crate) fn settle(&mut self, sink: &mut Sink<'_>) -> Done {
         sink.turn_to(None)?;
-        for waiting in self.queue.settle() {
-            let draft = self.queued(waiting.item, waiting.meta);
-            sink.message(draft)?;
+        for Waiting { item, meta, .. } in self.queue.settle() {
+            let meta = Meta { said_at: item.said_at.or(meta.said_at), ..meta };
+            sink.message(self.queued(item).draft(meta))?;
         }
         Ok(())
     }
@@ -129,41 +129,63 @@ impl Claude {
         if value.get("isCompactSummary").and_then(Value::as_bool) == Some(true) {
             return self.summary(content, meta, sink);
         }
-        let typed = content::typed(&content);
-        let standing = Standing::of(&value, self.is_side(&value));
+        let typed = content::typed_words(&content);
+        let standing = self.standing(&value, &content);
         let mut said = Said::new(&self.owner, standing, content, &self.tools);
         if let Some((result, whole)) = said.only_result() {
             *whole = results::whole(take(&mut value, "toolUseResult"), result, &self.place);
         }
-        let draft = said.draft(meta);
-        self.title(&draft, sink);
-        let covered = if self.is_side(&value) { None } else { self.queue.cover(&typed) };
-        match covered {
-            Some(covered) => self.covered(covered, draft, sink),
-            None => sink.message(draft),
+        match if self.is_beside(&value) { None } else { self.queue.cover(&typed) } {
+            Some(covered) => self.covered(covered, said, meta, sink),
+            None => {
+                let draft = said.draft(meta);
+                self.title(&draft, sink);
+                self.message(draft, sink)
+            }
         }
     }
 
-    /// A record that shows words which waited in the queue. Where those were written before, when the record was not
-    /// there yet, it adds nothing but its files.
-    fn covered(&self, covered: Vec<queue::Waiting>, mut draft: Draft, sink: &mut Sink<'_>) -> Done {
-        let mut written = false;
-        for waiting in covered {
-            written |= sink.known(&waiting.meta.key)?.is_some();
-            sink.report.skip(waiting.operation.word());
-        }
-        if written {
-            draft.parts.retain(|part| !matches!(part.body, PartBody::Text(_)));
-        }
-        if draft.parts.is_empty() {
-            sink.report.turns_known += 1;
-            return Ok(());
+    /// Whose words a record of the role user holds. Where one that may start a conversation hands on a plan, it cannot be told
+    /// from what the program does with a plan of the model.
+    fn standing(&self, value: &Value, content: &Value) -> Standing {
+        let standing = Standing::of(value, self.is_side(value));
+        let told = value.get("origin").is_some_and(Value::is_object);
+        let may_be_handed_on = standing == Standing::Mixed && !told && self.edges.starts();
+        if may_be_handed_on && content::is_plan(content) { Standing::Program } else { standing }
+    }
+
+    fn message(&mut self, draft: Draft, sink: &mut Sink<'_>) -> Done {
+        if draft.speaker.kind != SpeakerKind::System {
+            self.edges.speaks();
         }
         sink.message(draft)
     }
 
+    /// A record that shows words which waited in the queue. What of them was written before, when the record was not there
+    /// yet, is not written again: the record adds the rest.
+    fn covered(&mut self, covered: Vec<Waiting>, mut said: Said, meta: Meta, sink: &mut Sink<'_>) -> Done {
+        let (mut known, mut files, mut others) = (None, 0, Vec::new());
+        for Waiting { item, operation, meta } in covered {
+            sink.report.skip(operation.word());
+            let queued = self.queued(item);
+            if sink.known(&meta.key)?.is_some() {
+                (known, files) = (Some(meta.key), files + queued.files());
+            } else {
+                others.push(queued);
+            }
+        }
+        let Some(known) = known else { return self.message(said.draft(meta), sink) };
+        said.without_words(files, others);
+        if said.is_empty() {
+            self.edges.speaks();
+            return sink.again(&known);
+        }
+        self.message(said.draft(meta), sink)
+    }
+
     /// The summary after a compaction stands for everything before it, but for messages that the boundary names as kept.
     fn summary(&mut self, content: Value, meta: Meta, sink: &mut Sink<'_>) -> Done {
+        self.edges.speaks();
         let kept = self.kept.take().and_then(|uuid| self.edges.place_of(&uuid));
         let through = kept.map_or(Through::Last, Through::Entries);
         let text = content::typed(&content);
@@ -173,7 +195,7 @@ impl Claude {
     }
 
     fn assistant(&mut self, mut value: Value, meta: Meta, sink: &mut Sink<'_>) -> Done {
-        if !self.is_side(&value) {
+        if !self.is_beside(&value) {
             self.settle(sink)?;
         }
         let mut message = take(&mut value, "message");
@@ -181,10 +203,13 @@ impl Claude {
             sink.report.unknown("assistant/message");
             return Ok(());
         }
-        let answer = answers::answer(&mut message, &value, meta);
+        let answer = answers::answer(&mut message, &value, &self.tools, meta);
         self.tools.extend(answer.calls);
-        if answer.draft.speaker.kind == SpeakerKind::Agent && !self.is_side(&value) {
-            self.model = Some(answer.draft.speaker.name.clone());
+        if answer.draft.speaker.kind == SpeakerKind::Agent {
+            self.edges.speaks();
+            if !self.is_beside(&value) {
+                self.model = Some(answer.draft.speaker.name.clone());
+            }
         }
         sink.turn(answer.draft)
     }
@@ -197,13 +222,20 @@ impl Claude {
                 let standing = Standing::of(&attachment, self.is_side(&value));
                 meta.said_at = text(&attachment, "timestamp").and_then(SaidAt::parse).or(meta.said_at);
                 let prompt = take(&mut attachment, "prompt");
-                let typed = content::typed(&prompt);
-                let draft = Said::new(&self.owner, standing, prompt, &self.tools).draft(meta);
-                match self.queue.cover_ahead(&typed) {
-                    Some(covered) => self.covered(covered, draft, sink),
-                    None => sink.message(draft),
+                let typed = content::typed_words(&prompt);
+                let said = Said::new(&self.owner, standing, prompt, &self.tools);
+                match if self.is_beside(&value) { None } else { self.queue.cover_ahead(&typed) } {
+                    Some(covered) => self.covered(covered, said, meta, sink),
+                    None => self.message(said.draft(meta), sink),
                 }
             }
+            "teammate_mailbox" => match Said::mail(mail(&mut attachment)) {
+                Some(said) => self.message(said.draft(meta), sink),
+                None => {
+                    sink.report.skip("attachment/teammate_mailbox");
+                    Ok(())
+                }
+            },
             known if kinds::is_attachment(known) => {
                 sink.report.skip(&format!("attachment/{known}"));
                 Ok(())
@@ -219,8 +251,8 @@ impl Claude {
         match text(&value, "subtype") {
             Some("local_command") => {
                 let content = take(&mut value, "content");
-                return sink
-                    .message(Said::new(&self.owner, Standing::Mixed, content, &self.tools).draft(meta));
+                let said = Said::new(&self.owner, Standing::Mixed, content, &self.tools);
+                return self.message(said.draft(meta), sink);
             }
             Some("compact_boundary") => {
                 let kept = value.pointer("/compactMetadata/preservedSegment/headUuid");
@@ -246,7 +278,7 @@ impl Claude {
             "dequeue" => self.queue.consume(queue::Operation::Dequeue, meta, &mut sink.report),
             "remove" => self.queue.consume(queue::Operation::Remove, meta, &mut sink.report),
             "popAll" => {
-                self.queue.pull_back(&content::typed(&content), &mut sink.report);
+                self.queue.pull_back(&content::typed_words(&content), &mut sink.report);
                 sink.report.skip("queue-operation/popAll");
             }
             other => sink.report.unknown(&format!("queue-operation/{other}")),
@@ -254,9 +286,8 @@ impl Claude {
     }
 
     /// Words that stand in the queue alone.
-    fn queued(&self, item: Item, meta: Meta) -> Draft {
-        let meta = Meta { said_at: item.said_at.or(meta.said_at), ..meta };
-        Said::new(&self.owner, Standing::Mixed, item.content, &self.tools).draft(meta)
+    fn queued(&self, item: Item) -> Said {
+        Said::new(&self.owner, Standing::asked(self.place.is_agent()), item.content, &self.tools)
     }
 
     /// What a sub-agent was asked is what its conversation is called.
@@ -267,6 +298,11 @@ impl Claude {
         let said = draft.spoken();
         let line = said.lines().map(str::trim).find(|line| !line.is_empty());
         sink.title(line.unwrap_or_default());
+    }
+
+    /// Whether a record belongs to a conversation beside the file's own.
+    fn is_beside(&self, value: &Value) -> bool {
+        self.is_side(value) && !self.place.is_agent()
     }
 
     /// Whether a record belongs to a sub-agent, whose messages of the role user are by the agent that called it.
@@ -281,6 +317,15 @@ fn progress(value: &Value, sink: &mut Sink<'_>) {
         None => sink.report.skip("progress"),
         Some(other) => sink.report.unknown(&format!("progress/{other}")),
     }
+}
+
+/// The messages of other agents that an attachment hands on: who sent each, and its text.
+fn mail(attachment: &mut Value) -> Vec<(Option<String>, String)> {
+    let messages = elements(take(attachment, "messages")).into_iter().map(|mut message| {
+        let from = named(&message, "from").map(str::to_owned);
+        (from, if message.is_object() { take_words(&mut message, "text") } else { plain(message) })
+    });
+    messages.filter(|(_, text)| !text.is_empty()).collect()
 }
 
 fn program() -> Who {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use sayso_model::SaidAt;
 use serde_json::Value;
 
-use super::content::typed;
+use super::content::typed_words;
 use super::words::command;
 use crate::draft::Meta;
 use crate::report::FileReport;
@@ -23,7 +23,7 @@ pub(super) struct Item {
 
 impl Item {
     fn words(&self) -> String {
-        typed(&self.content).trim().to_owned()
+        typed_words(&self.content)
     }
 }
 

@@ -63,6 +63,9 @@ const CHANNEL: (&str, [&str; 3]) = ("channel", ["user", "sender", "source"]);
 
 const REMINDER: &str = "system-reminder";
 
+/// How the program hands on a plan that the model wrote.
+const PLAN: &str = "Implement the following plan:\n\n";
+
 /// The pieces of a text and whose each is, in order. Joined by LF they give the text back wherever a line ends at the
 /// cut; where it does not, they show a line break that the text has not.
 pub(super) fn pieces(text: &str) -> Vec<(Whose, &str)> {
@@ -78,13 +81,45 @@ pub(super) fn command(text: &str) -> Option<String> {
     Some(format!("{} {arguments}", name.trim()).trim().to_owned())
 }
 
+/// A text without what the program set among the words: editors' tags and reminders. Nothing is taken out of a text that is
+/// not a person's.
+pub(super) fn bare(text: &str) -> String {
+    if !is_words(text) {
+        return text.trim().to_owned();
+    }
+    let own = pieces(text).into_iter().filter(|(whose, _)| *whose == Whose::Human);
+    own.map(|(_, piece)| piece).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Whether a text is a person's, but for what the program set among the words.
+pub(super) fn is_words(text: &str) -> bool {
+    let start = text.trim_start();
+    !is_note(text) && !tag_at(start).is_some_and(is_special)
+}
+
+/// Whether the program says something without tags.
+fn is_note(text: &str) -> bool {
+    NOTES.contains(&text.trim()) || STARTS.iter().any(|s| text.trim_start().starts_with(s))
+}
+
+/// Whether the tag that a text starts with decides about all of it.
+fn is_special(tag: &str) -> bool {
+    let teammate = || TEAMMATES.iter().any(|(name, _)| *name == tag);
+    PROGRAMS.contains(&tag) || ECHOES.contains(&tag) || tag == CHANNEL.0 || teammate()
+}
+
+/// Whether a text asks for a plan to be carried out, in the words with which the program hands on one that the model wrote.
+pub(super) fn hands_on_a_plan(text: &str) -> bool {
+    text.trim_start().starts_with(PLAN)
+}
+
 /// A span of bytes and whose it is.
 type Span = (Whose, usize, usize);
 
 fn spans(text: &str) -> Vec<Span> {
     let start = text.trim_start();
     let all = |whose| vec![(whose, 0, text.len())];
-    if NOTES.contains(&text.trim()) || STARTS.iter().any(|s| start.starts_with(s)) {
+    if is_note(text) {
         return all(Whose::Program);
     }
     let tag = tag_at(start);
@@ -99,8 +134,8 @@ fn spans(text: &str) -> Vec<Span> {
 
 /// The echo of a command is the program's but for what the owner typed.
 fn echo(text: &str) -> Vec<Span> {
-    let typed = TYPED.iter().find_map(|tag| range_inside(text, tag));
-    match typed.filter(|(from, to)| text.get(*from..*to).is_some_and(|t| !t.trim().is_empty())) {
+    let filled = |(from, to): &(usize, usize)| text.get(*from..*to).is_some_and(|t| !t.trim().is_empty());
+    match TYPED.iter().filter_map(|tag| range_inside(text, tag)).find(filled) {
         Some((from, to)) => {
             vec![(Whose::Program, 0, from), (Whose::Human, from, to), (Whose::Program, to, text.len())]
         }
@@ -159,15 +194,19 @@ fn editor_end(text: &str, at: usize) -> Option<usize> {
     rest.rfind(&close).map(|end| at + end + close.len())
 }
 
-/// The next reminder: up to the last closing tag before another one opens.
+/// The next reminder: up to the last closing tag before another one opens. One without a closing tag is none.
 fn reminder(text: &str, at: usize) -> Option<(usize, usize)> {
     let (open, close) = (format!("<{REMINDER}>"), format!("</{REMINDER}>"));
-    let from = at + text.get(at..)?.find(&open)?;
-    let inner = from + open.len();
-    let rest = text.get(inner..)?;
-    let until = rest.find(&open).unwrap_or(rest.len());
-    let end = rest.get(..until)?.rfind(&close)?;
-    Some((from, inner + end + close.len()))
+    let mut from = at + text.get(at..)?.find(&open)?;
+    loop {
+        let inner = from + open.len();
+        let rest = text.get(inner..)?;
+        let next = rest.find(&open);
+        if let Some(end) = rest.get(..next.unwrap_or(rest.len()))?.rfind(&close) {
+            return Some((from, inner + end + close.len()));
+        }
+        from = inner + next?;
+    }
 }
 
 /// Nothing but blanks is nobody's words: they go with the piece before, else with the one behind.
@@ -301,6 +340,31 @@ mod tests {
         let selected = "<ide_selection>x </ide_selection> y</ide_selection>";
         check(&format!("{selected}\nwhat is this?"), &[(P, selected), (H, "what is this?")]);
         check("<ide_selection>never closed", &[(H, "<ide_selection>never closed")]);
+    }
+
+    #[test]
+    fn a_reminder_that_is_never_closed_hides_no_other() {
+        let reminder = "<system-reminder>r</system-reminder>";
+        check(
+            &format!("what is <system-reminder>?\n{reminder}\n<system-reminder>\nb\n{reminder}"),
+            &[(H, "what is <system-reminder>?"), (P, reminder), (H, "<system-reminder>\nb"), (P, reminder)],
+        );
+    }
+
+    #[test]
+    fn what_was_typed_is_looked_for_in_every_tag() {
+        let text = "<command-name>x</command-name><command-args> </command-args><bash-input>ls</bash-input>";
+        let (before, behind) = text.split_once("ls").unwrap();
+        check(text, &[(P, before), (H, "ls"), (P, behind)]);
+    }
+
+    #[test]
+    fn words_are_told_without_what_stands_among_them() {
+        let added = "<ide_opened_file>f</ide_opened_file>\na\n<system-reminder>r</system-reminder>\nb ";
+        assert_eq!(bare(added), "a\nb");
+        let echo = "<command-name>/a</command-name>";
+        assert_eq!(bare(&format!(" {echo}")), echo);
+        assert_eq!(bare("<system-reminder>r</system-reminder>"), "");
     }
 
     #[test]

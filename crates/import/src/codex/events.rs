@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::blocks::joined;
-use crate::values::{take, take_text, text};
+use crate::values::{take, take_words, text};
 
 /// Every kind of event that is known to hold no turn, in the spelling of any version, in order.
 const KNOWN: &[&str] = &[
@@ -133,7 +133,7 @@ impl Announced {
     /// The announcement in an event, if it is one with words.
     pub(super) fn of(kind: &str, payload: &mut Value) -> Option<Self> {
         let (by, words) = match kind {
-            "user_message" => (By::UserMessage, take_text(payload, "message")),
+            "user_message" => (By::UserMessage, take_words(payload, "message")),
             "item_completed" => {
                 if payload.get("item").and_then(|item| text(item, "type")) != Some("UserMessage") {
                     return None;

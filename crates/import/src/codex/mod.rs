@@ -20,7 +20,7 @@ use crate::draft::{Meta, Who};
 use crate::formats::Format;
 use crate::records::Record;
 use crate::sink::{Sink, Through};
-use crate::values::{elements, named, take, take_text, text};
+use crate::values::{elements, named, take, take_words, text};
 
 use events::Announced;
 use fork::Fork;
@@ -126,7 +126,7 @@ impl Codex {
     }
 
     fn compacted(&mut self, mut payload: Value, meta: Meta) {
-        let summary = take_text(&mut payload, "message");
+        let summary = take_words(&mut payload, "message");
         let summary = if summary.is_empty() {
             last_summary(take(&mut payload, "replacement_history"))
         } else {

@@ -18,7 +18,7 @@ use crate::openclaw;
 use crate::records::Record;
 use crate::sink::{Sink, Summary, Through};
 use crate::tool;
-use crate::values::{named, plain, take, take_text, text};
+use crate::values::{named, plain, take, take_text, take_words, text};
 
 use tree::Tree;
 
@@ -100,7 +100,7 @@ impl Pi {
                 return sink.message(Draft::new(meta, self.system(), parts(take(&mut value, "content"))));
             }
             "branch_summary" => {
-                let summary = DraftPart::text(take_text(&mut value, "summary"));
+                let summary = DraftPart::text(take_words(&mut value, "summary"));
                 return sink.turn(Draft::new(meta, self.system(), vec![summary]));
             }
             "compaction" => return self.compaction(value, meta, sink),
@@ -210,8 +210,8 @@ impl Pi {
             (exit, _) => tool::of_exit(exit),
         };
         let whole = full_output(&message, exit, &self.folder);
-        let arguments = take_text(&mut message, "command");
-        let text = take_text(&mut message, "output");
+        let arguments = take_words(&mut message, "command");
+        let text = take_words(&mut message, "output");
         let (call_id, tool) = (String::new(), "bash".to_owned());
         let call = ToolCall { call_id: call_id.clone(), tool: tool.clone(), arguments };
         let result = ToolResult { call_id, tool: tool.clone(), outcome, text, output: None };
@@ -224,7 +224,7 @@ impl Pi {
     fn compaction(&self, mut value: Value, meta: Meta, sink: &mut Sink<'_>) -> Done {
         let model = self.model.clone().unwrap_or_else(|| self.format.program().to_owned());
         let through = self.first_kept(&value).map_or(Through::Last, Through::Entries);
-        let text = take_text(&mut value, "summary");
+        let text = take_words(&mut value, "summary");
         sink.compaction(Summary { meta, speaker: Who::new(SpeakerKind::Agent, model), through, text })
     }
 
@@ -251,7 +251,7 @@ fn said_at(record: &Value) -> Option<SaidAt> {
 /// One block of an answer.
 fn spoken(mut block: Value) -> Vec<DraftPart> {
     let part = match text(&block, "type") {
-        Some("thinking") => PartBody::Reasoning(Seal::Open, take_text(&mut block, "thinking")),
+        Some("thinking") => PartBody::Reasoning(Seal::Open, take_words(&mut block, "thinking")),
         Some("toolCall") => PartBody::ToolCall(ToolCall {
             call_id: take_text(&mut block, "id"),
             tool: take_text(&mut block, "name"),

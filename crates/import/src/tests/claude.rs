@@ -333,3 +333,112 @@ fn what_holds_no_turn_is_counted_by_kind_and_the_rest_is_unknown() {
     ];
     assert_eq!(skipped, wanted);
 }
+
+#[test]
+fn a_plan_that_is_handed_on_is_not_the_owners() {
+    let plan = "Implement the following plan:\n\n# Plan: move the files";
+    let at = |uuid: &str, parent: Value, content: Value, more: Value| {
+        let mut more = more;
+        more["parentUuid"] = parent;
+        user_with(uuid, content, more)
+    };
+    let editor = "<ide_opened_file>f</ide_opened_file>";
+    let note = "[Request interrupted by user for tool use]";
+    let mut hook = json!({"data": {"type": "hook_progress"}, "parentUuid": null});
+    hook["hookName"] = json!("SessionStart:clear");
+    let cases: [(&str, Vec<String>, SpeakerKind); 9] = [
+        ("at the start", vec![at("a", Value::Null, json!(plan), json!({}))], System),
+        (
+            "behind a hook and a note",
+            vec![
+                record("progress", "h", hook),
+                at("n", json!("h"), text(note), json!({})),
+                at(
+                    "a",
+                    json!("n"),
+                    json!([{"type": "text", "text": plan}, {"type": "text", "text": editor}]),
+                    json!({}),
+                ),
+            ],
+            System,
+        ),
+        (
+            "behind a gap",
+            vec![user("o", json!("hi")), at("a", json!("gone"), json!(plan), json!({}))],
+            System,
+        ),
+        (
+            "in a later conversation",
+            vec![user("o", json!("hi")), at("a", Value::Null, json!(plan), json!({}))],
+            System,
+        ),
+        ("in the middle", vec![user("o", json!("hi")), at("a", json!("o"), json!(plan), json!({}))], Owner),
+        ("without parents", vec![user("o", json!("hi")), user("a", json!(plan))], Owner),
+        (
+            "behind an answer",
+            vec![agent("o", text("hi")), at("a", json!("o"), json!(plan), json!({}))],
+            Owner,
+        ),
+        ("told", vec![at("a", Value::Null, json!(plan), json!({"origin": {"kind": "human"}}))], Owner),
+        (
+            "about a plan",
+            vec![at("a", Value::Null, json!("Implement the following plan: a, then b"), json!({}))],
+            Owner,
+        ),
+    ];
+    for (name, lines, wanted) in cases {
+        assert_eq!(kinds(&lines).pop(), Some(wanted), "{name}");
+    }
+}
+
+#[test]
+fn what_the_providers_own_tools_answer_is_kept() {
+    let blocks = json!([
+        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"type": "web_search_result", "title": "t"}]},
+        {"type": "tool_result", "tool_use_id": "u", "content": [{"type": "text", "text": "found"}, {"type": "image"}]},
+        {"type": "web_fetch_tool_result", "tool_use_id": "u", "content": {"type": "web_fetch_tool_result_error"}},
+        {"type": "text", "text": "So it is."},
+        {"type": "brand_new", "words": "kept"},
+    ]);
+    let sample = Sample::new();
+    sample.import(&agent("a", blocks));
+    let turn = &sample.turns()[0];
+    let wanted = [
+        part(Agent, "call", "{\"query\":\"q\"}"),
+        part(Tool, "result", "[{\"type\":\"web_search_result\",\"title\":\"t\"}]"),
+        part(Tool, "result", "found"),
+        part(Tool, "attachment", ""),
+        part(Tool, "result", "{\"type\":\"web_fetch_tool_result_error\"}"),
+        part(Agent, "text", "So it is."),
+        part(Agent, "attachment", "brand_new"),
+    ];
+    assert_eq!((turn.speaker.kind, parts(turn)), (Agent, wanted.to_vec()));
+    let results = turn.parts.iter().filter_map(|p| match &p.body {
+        PartBody::ToolResult(result) => Some((result.tool.as_str(), result.outcome)),
+        _ => None,
+    });
+    let results: Vec<_> = results.collect();
+    assert_eq!(results, [("web_search", Outcome::Ok), ("", Outcome::Ok), ("", Outcome::Failed)]);
+    let Some(PartBody::Attachment(unknown)) = turn.parts.last().map(|p| &p.body) else { panic!() };
+    let mut bytes = Vec::new();
+    let reader = sample.ledger.reader(Scope::All);
+    reader.read_output(unknown.output.unwrap(), sayso::store::StreamKind::Stdout, &mut bytes).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), "{\"type\":\"brand_new\",\"words\":\"kept\"}");
+}
+
+#[test]
+fn words_under_other_types_than_expected_are_kept() {
+    let said = |content: Value| turns(&[user("a", content)]).remove(0).2;
+    assert_eq!(
+        said(json!([{"type": "text", "text": {"value": "x"}}])),
+        [part(Owner, "text", "{\"value\":\"x\"}")]
+    );
+    assert_eq!(said(json!({"type": "text", "text": "x"})), [part(Owner, "text", "x")]);
+    assert_eq!(
+        said(json!({"type": "tool_result", "content": {"a": 1}})),
+        [part(Tool, "result", "{\"a\":1}")]
+    );
+    assert_eq!(said(json!(7)), [part(Owner, "attachment", "")]);
+    assert_eq!(said(Value::Null), [part(Owner, "text", "")]);
+}

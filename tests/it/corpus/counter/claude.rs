@@ -11,7 +11,7 @@ mod queue;
 mod tests;
 mod words;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -63,11 +63,24 @@ struct Count {
     /// The side chain of the last record that had one.
     last_side: Option<usize>,
     queue: Queue,
+    /// The records in or above which somebody but the program speaks.
+    spoken: HashSet<String>,
+    /// Whether anybody but the program has spoken.
+    anybody: bool,
+    /// Whether anybody but the program speaks in the record at hand.
+    speaks: bool,
 }
 
 impl Count {
     fn record(&mut self, record: &Value) {
         let chain = self.place(record);
+        self.speaks = self.is_behind_words(record);
+        self.take(record, chain);
+        let uuid = string(record, "uuid").filter(|_| self.speaks);
+        self.spoken.extend(uuid.map(str::to_owned));
+    }
+
+    fn take(&mut self, record: &Value, chain: usize) {
         match string(record, "type") {
             Some("user") => self.user(record, chain),
             Some("assistant") => self.assistant(record, chain),
@@ -121,6 +134,7 @@ impl Count {
         let content = message.get("content");
         if flag(record, "isCompactSummary") {
             self.counts.compactions += 1;
+            self.somebody();
             let summary = words::plain(content).join("\n");
             self.say(chain, "compaction", &summary);
             return;
@@ -129,9 +143,29 @@ impl Count {
             let shown = self.queue.show(content, false);
             self.taken_by(&shown);
         }
-        let planned = string(record, "planContent").is_some();
+        let planned = string(record, "planContent").is_some() || self.hands_on_a_plan(record, chain);
         let role = self.role(record, planned, chain);
         self.turn(chain, &role.parts(content), &role.who);
+    }
+
+    /// Whether a record hands a plan of the model on, or may do so: it can begin a conversation, and begins like
+    /// one that does.
+    fn hands_on_a_plan(&self, record: &Value, chain: usize) -> bool {
+        let by_agent = chain > 0 || self.of_agent;
+        let told = record.get("origin").is_some_and(Value::is_object);
+        let content = record.get("message").and_then(|message| message.get("content"));
+        !by_agent && !told && !self.is_behind_words(record) && words::plans(content)
+    }
+
+    /// Whether somebody but the program is known to have spoken above a record.
+    fn is_behind_words(&self, record: &Value) -> bool {
+        let parent = string(record, "parentUuid").filter(|parent| !parent.is_empty());
+        let parent =
+            parent.or_else(|| string(record, "logicalParentUuid").filter(|parent| !parent.is_empty()));
+        match parent {
+            Some(parent) => self.spoken.contains(parent),
+            None => record.get("parentUuid").is_none() && self.anybody,
+        }
     }
 
     /// Whose words a record holds where nothing else says it.
@@ -161,6 +195,9 @@ impl Count {
         let by_program = model == Some("<synthetic>") || flag(record, "isApiErrorMessage");
         let who = if by_program { Who::Program } else { Who::Agent(model.unwrap_or_default().to_owned()) };
         let parts = words::parts(message.get("content"), &who, true);
+        if !by_program {
+            self.somebody();
+        }
         self.said(chain, &parts, &who);
     }
 
@@ -193,8 +230,9 @@ impl Count {
     /// What was taken out of the queue and stands nowhere else is said here.
     fn settle(&mut self) {
         for content in self.queue.settle() {
-            let role = Role { who: Who::Owner, whole: false };
-            self.turn(0, &role.parts(content.as_ref()), &role.who);
+            let who = if self.of_agent { Who::claude_code() } else { Who::Owner };
+            let parts = words::parts(content.as_ref(), &who, false);
+            self.said(0, &parts, &speaker(&parts, &who));
         }
     }
 
@@ -203,11 +241,20 @@ impl Count {
         match string(attachment, "type") {
             Some("queued_command") => {
                 let content = attachment.get("prompt");
-                let shown = self.queue.show(content, true);
-                self.taken_by(&shown);
+                if chain == 0 {
+                    let shown = self.queue.show(content, true);
+                    self.taken_by(&shown);
+                }
                 let notice = string(attachment, "commandMode") == Some("task-notification");
                 let role = self.role(attachment, notice, chain);
                 self.turn(chain, &role.parts(content), &role.who);
+            }
+            Some("teammate_mailbox") => {
+                let parts = words::letters(attachment.get("messages"));
+                match parts.first().map(|part| part.by().clone()) {
+                    Some(sender) => self.turn(chain, &parts, &sender),
+                    None => self.skip("attachment/teammate_mailbox".to_owned()),
+                }
             }
             Some(kind) => self.pass("attachment", Some(kind), &kinds::ATTACHMENT),
             None => self.detail.unknown += 1,
@@ -239,7 +286,15 @@ impl Count {
 
     /// Counts a turn whose speaker follows from its parts.
     fn turn(&mut self, chain: usize, parts: &[Part], role: &Who) {
-        self.said(chain, parts, &speaker(parts, role));
+        let who = speaker(parts, role);
+        if who != Who::Program {
+            self.somebody();
+        }
+        self.said(chain, parts, &who);
+    }
+
+    fn somebody(&mut self) {
+        (self.speaks, self.anybody) = (true, true);
     }
 
     /// Counts a turn of this speaker.

@@ -1,7 +1,7 @@
 //! The kinds of records that hold no turn, as the importer's page lists them.
 
 /// Kinds of attachments.
-pub(super) const ATTACHMENT: [&str; 63] = [
+pub(super) const ATTACHMENT: [&str; 62] = [
     "agent_listing_delta",
     "agent_mention",
     "already_read_file",
@@ -56,7 +56,6 @@ pub(super) const ATTACHMENT: [&str; 63] = [
     "task_reminder",
     "task_status",
     "team_context",
-    "teammate_mailbox",
     "todo_reminder",
     "token_usage",
     "total_tokens_reminder",

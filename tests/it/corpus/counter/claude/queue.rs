@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::words;
 
-/// The words of a content: its texts, without blanks around them.
+/// The words of a content, by which what was typed is found again.
 pub(super) fn words_of(content: Option<&Value>) -> String {
-    words::plain(content).join("\n").trim().to_owned()
+    words::typed(content)
 }
 
 /// Something that was typed.

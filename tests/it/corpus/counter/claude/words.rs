@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::super::string;
+use super::super::{string, written};
 
 /// How a text begins, or what it is, that the program wrote as a whole.
 const NOTICES: [&str; 2] = [
@@ -117,26 +117,31 @@ pub(super) fn speaker(parts: &[Part], role: &Who) -> Who {
 }
 
 /// The text of a block, if it is one of text.
-fn text_in(block: &Value) -> Option<&str> {
+fn text_in(block: &Value) -> Option<String> {
     match block {
-        Value::String(text) => Some(text),
-        _ if string(block, "type") == Some("text") => Some(string(block, "text").unwrap_or_default()),
+        Value::String(text) => Some(text.clone()),
+        _ if string(block, "type") == Some("text") => Some(written(block.get("text"))),
         _ => None,
     }
 }
 
-/// The blocks of a content. A string is one block.
+/// The blocks of a content. What is no list is one block.
 fn blocks(content: Option<&Value>) -> &[Value] {
     match content {
         Some(Value::Array(blocks)) => blocks,
-        Some(text @ Value::String(_)) => std::slice::from_ref(text),
-        _ => &[],
+        None | Some(Value::Null) => &[],
+        Some(one) => std::slice::from_ref(one),
     }
 }
 
 /// The texts of a content.
-pub(super) fn plain(content: Option<&Value>) -> Vec<&str> {
+pub(super) fn plain(content: Option<&Value>) -> Vec<String> {
     blocks(content).iter().filter_map(text_in).collect()
+}
+
+/// Whether a block of this type is what a tool answered.
+fn answers(kind: Option<&str>) -> bool {
+    kind.is_some_and(|kind| kind == "tool_result" || kind.ends_with("_tool_result"))
 }
 
 /// The parts of a message. `whole` says that its texts are the role's from end to end.
@@ -144,11 +149,11 @@ pub(super) fn parts(content: Option<&Value>, role: &Who, whole: bool) -> Vec<Par
     let mut parts = Vec::new();
     for block in blocks(content) {
         match text_in(block) {
-            Some(text) if whole => parts.push(Part::Text(role.clone(), text.to_owned())),
+            Some(text) if whole => parts.push(Part::Text(role.clone(), text)),
             Some(text) => {
-                parts.extend(pieces(text, role).into_iter().map(|(who, text)| Part::Text(who, text)))
+                parts.extend(pieces(&text, role).into_iter().map(|(who, text)| Part::Text(who, text)))
             }
-            None if string(block, "type") == Some("tool_result") => answer(block.get("content"), &mut parts),
+            None if answers(string(block, "type")) => answer(block, &mut parts),
             None => parts.push(Part::Other(role.clone())),
         }
     }
@@ -158,12 +163,63 @@ pub(super) fn parts(content: Option<&Value>, role: &Who, whole: bool) -> Vec<Par
     parts
 }
 
-/// What a tool answered: its texts, and then everything else in it.
-fn answer(content: Option<&Value>, parts: &mut Vec<Part>) {
+/// What a tool answered: its texts, and then everything else in it. An answer without a list of blocks is
+/// one text, and so is one of the provider's own tools, unless it consists of texts.
+fn answer(block: &Value, parts: &mut Vec<Part>) {
+    let content = block.get("content");
     let texts = plain(content);
+    let count = content.and_then(Value::as_array).map_or(0, Vec::len);
+    let of_blocks = content.is_some_and(Value::is_array)
+        && (string(block, "type") == Some("tool_result") || texts.len() == count);
+    if !of_blocks {
+        return parts.push(Part::Answer(written(content)));
+    }
     parts.push(Part::Answer(texts.join("\n")));
-    let others = blocks(content).len() - texts.len();
-    parts.extend(std::iter::repeat_n(Part::Other(Who::Tool), others));
+    parts.extend(std::iter::repeat_n(Part::Other(Who::Tool), count - texts.len()));
+}
+
+/// The parts of messages that other agents sent.
+pub(super) fn letters(messages: Option<&Value>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for message in messages.and_then(Value::as_array).into_iter().flatten() {
+        let text = if message.is_object() { written(message.get("text")) } else { written(Some(message)) };
+        let who = match string(message, "from").filter(|name| !name.is_empty()) {
+            None | Some("system") => Who::Program,
+            Some(name) => Who::Agent(name.to_owned()),
+        };
+        if !text.is_empty() {
+            parts.push(Part::Text(who, text));
+        }
+    }
+    parts
+}
+
+/// What was typed in a content, without what an editor or the program added to it; without blanks around it.
+/// Texts that hold nothing else are left out, unless all do.
+pub(super) fn typed(content: Option<&Value>) -> String {
+    let texts = plain(content);
+    let own: Vec<String> =
+        texts.iter().map(|text| without_additions(text)).filter(|text| !text.is_empty()).collect();
+    let typed = if own.is_empty() { texts.join("\n") } else { own.join("\n") };
+    typed.trim().to_owned()
+}
+
+fn without_additions(text: &str) -> String {
+    let body = text.trim_start();
+    let special = PROGRAM.iter().chain(&ECHO).chain(&["channel"]).any(|tag| opens(body, tag))
+        || MESSAGE.iter().any(|(tag, _)| opens(body, tag));
+    let notice = INTERRUPTED.contains(&text.trim()) || NOTICES.iter().any(|notice| body.starts_with(notice));
+    if special || notice {
+        return text.trim().to_owned();
+    }
+    let own = pieces(text, &Who::Owner).into_iter().filter(|(who, _)| *who == Who::Owner);
+    own.map(|(_, text)| text).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Whether a content begins as the program begins when it hands a plan to the model.
+pub(super) fn plans(content: Option<&Value>) -> bool {
+    let first = plain(content).iter().map(|text| without_additions(text)).find(|text| !text.is_empty());
+    first.is_some_and(|text| text.starts_with("Implement the following plan:\n\n"))
 }
 
 /// What a person typed to run a command, if the text is the echo of one.
