@@ -1,11 +1,12 @@
 //! The importers against the independent count, on a real ledger file.
 
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use sayso::model::{Entry, EntryBody, SpeakerKind};
+use sayso::model::{Entry, EntryBody, EntryId, SpeakerKind};
 use sayso::{Ledger, Options, Scope};
 use sayso_import::{FileReport, Importer};
 
@@ -37,9 +38,10 @@ fn kind_name(kind: SpeakerKind) -> &'static str {
 fn held(ledger: &Ledger) -> Counts {
     let mut counts = Counts::default();
     let mut detail = Detail::default();
+    let corrected = corrected(ledger);
     for entries in sessions(ledger) {
-        let said: Vec<String> =
-            entries.iter().filter_map(|entry| add(entry, &mut counts, &mut detail)).collect();
+        let right = entries.iter().filter(|entry| !corrected.contains(&entry.id));
+        let said: Vec<String> = right.filter_map(|entry| add(entry, &mut counts, &mut detail)).collect();
         detail.sessions.extend(Some(said).filter(|said| !said.is_empty()));
     }
     let tallies = [&mut counts.human, &mut counts.agent, &mut counts.tool, &mut counts.system];
@@ -167,18 +169,28 @@ fn grows(file: &Path, counted: &Counts) {
     let whole = scratch.start_of(file, length);
     added += scratch.import(&whole).expect("the whole file").turns_added;
     let turns = counted.human.turns + counted.agent.turns + counted.tool.turns + counted.system.turns;
+    // Whose the last words of a file are may only be told by what is written next.
+    added -= corrected(&scratch.ledger).len() as u64;
     assert_eq!(added, turns, "{}: a grown file adds only what is new", file.display());
-    // Whose the last words of a file are may only be told by what is written next. A Claude Code
-    // transcript leaves that open for its queue alone.
-    let queued = |detail: &Detail| detail.skipped.keys().any(|kind| kind.starts_with("queue-operation/"));
-    if counted.detail.as_ref().is_some_and(|detail| !queued(detail)) {
+    // Words that were queued may stand where they were taken instead of where they were shown.
+    let queued =
+        |skipped: &BTreeMap<String, u64>| skipped.keys().any(|kind| kind.starts_with("queue-operation/"));
+    if !counted.detail.as_ref().is_some_and(|detail| queued(&detail.skipped)) {
         agree(file, &scratch.ledger, counted);
     }
 }
 
+/// The turns that were imported by a speaker who did not say them, and that stand once more by the right one.
+fn corrected(ledger: &Ledger) -> HashSet<EntryId> {
+    let marks = sessions(ledger).into_iter().flatten().filter_map(|entry| match entry.body {
+        EntryBody::Mark(mark) if mark.route.ends_with(" corrected") => mark.of,
+        _ => None,
+    });
+    marks.collect()
+}
+
 fn verified(scratch: &Scratch) {
-    let report =
-        scratch.ledger.reader(Scope::All).verify(&std::collections::BTreeMap::new()).expect("verify runs");
+    let report = scratch.ledger.reader(Scope::All).verify(&BTreeMap::new()).expect("verify runs");
     assert_eq!(report.problems, []);
 }
 

@@ -201,7 +201,7 @@ impl Segment {
                 Slot::User(UserItem { known: Some(key), blocks, .. }) if blocks.is_empty() => {
                     sink.again(&key)?
                 }
-                Slot::User(item) => sink.message(item.draft(owner))?,
+                Slot::User(item) => sink.decided(item.draft(owner))?,
                 Slot::Said(announced, _) if fate == Fate::Covered => sink.report.skip(announced.kind()),
                 Slot::Said(announced, meta) => {
                     let who = Who::new(SpeakerKind::Owner, owner);

@@ -23,6 +23,8 @@ use track::{Of, Place, Sort, Step, Track};
 const COMMANDS: usize = 256;
 /// Bytes of one batch at most, unless one record alone has more.
 const BYTES: usize = 8 << 20;
+/// What the key of a message ends in that was written by another speaker before.
+const CORRECTED: &str = "-corrected";
 /// How often a batch is tried when another program imports the same file at the same time.
 const TRIES: usize = 3;
 
@@ -177,6 +179,26 @@ impl<'a> Sink<'a> {
             return Ok(());
         }
         self.turn(draft)
+    }
+
+    /// Takes a message whose speaker may have been decided otherwise before, when less of the file was there. Then the turn as
+    /// it was is marked as taken back, and the message is written once more by whom it is now known to be.
+    pub(crate) fn decided(&mut self, mut draft: Draft) -> Result<(), Error> {
+        let known = self.known(&draft.meta.key)?;
+        let entry = known.map(|placed| self.reader.entry(placed.id)).transpose()?.flatten();
+        let turn = entry.as_ref().and_then(Entry::turn).filter(|turn| !turn.is_redacted());
+        if let (Some(entry), Some(turn)) = (&entry, turn)
+            && turn.speaker.kind != draft.speaker.kind
+        {
+            self.take_back(entry.id)?;
+            draft.meta.key.push_str(CORRECTED);
+            let fresh = self.track.fresh;
+            self.message(draft)?;
+            // It stands behind what is known, and yet the file was not rewritten.
+            self.track.fresh = fresh;
+            return Ok(());
+        }
+        self.message(draft)
     }
 
     /// The turns of this session whose markers stand in a text, with those.

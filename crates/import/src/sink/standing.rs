@@ -2,7 +2,7 @@
 
 use sayso::Error;
 use sayso::store::Alias;
-use sayso_model::MarkKind;
+use sayso_model::{EntryId, MarkKind};
 
 use super::Sink;
 use super::track::{Of, Sort, Step};
@@ -59,6 +59,16 @@ impl Sink<'_> {
         }
         self.report.left_out += u64::from(kind != MarkKind::Restored);
         self.step(kind, Of::Place(at), self.report.format.word().to_owned())
+    }
+
+    /// Marks an entry of the session as taken back, since it was imported by a speaker who did not say it.
+    pub(super) fn take_back(&mut self, of: EntryId) -> Result<(), Error> {
+        let marks = self.reader.marks(of)?;
+        if marks.iter().any(|mark| mark.kind == MarkKind::RolledBack) {
+            return Ok(());
+        }
+        self.report.left_out += 1;
+        self.step(MarkKind::RolledBack, Of::Entry(of), format!("{} corrected", self.report.format.word()))
     }
 
     /// Marks the session as coming from another one: once it is known where its own words start, if any were copied.

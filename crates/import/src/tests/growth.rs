@@ -1,5 +1,6 @@
 //! Files that are still being written.
 
+use sayso_model::MarkKind::RolledBack;
 use serde_json::json;
 
 use super::claude;
@@ -7,14 +8,21 @@ use super::codex::{agent, announced, completed, line, meta, user};
 use super::pi::{header, message};
 use super::{Sample, assert_counted};
 
+/// Whether a turn was imported by a speaker who did not say it, and stands once more by the right one.
+fn is_corrected(sample: &Sample, entry: &sayso::Entry) -> bool {
+    let marks = sample.ledger.reader(sayso::Scope::All).marks(entry.id).unwrap();
+    marks.iter().any(|mark| mark.route.ends_with(" corrected"))
+}
+
 /// The texts of all turns, in no order: what was decided early may stand elsewhere.
 fn texts(sample: &Sample) -> Vec<String> {
-    let mut texts: Vec<_> = sample.turns().iter().map(|t| t.text()).collect();
+    let turns = sample.entries().into_iter().filter(|e| !is_corrected(sample, e));
+    let mut texts: Vec<_> = turns.filter_map(|e| e.turn().map(sayso_model::Turn::text)).collect();
     texts.sort();
     texts
 }
 
-/// The texts of the turns that still stand. A branch may be left, and come back, more often in a file that grows.
+/// The turns that still stand, with who said them. A branch may be left, and come back, more often in a file that grows.
 fn standing(sample: &Sample) -> Vec<String> {
     let reader = sample.ledger.reader(sayso::Scope::All);
     let stands = |e: &sayso::Entry| {
@@ -22,17 +30,18 @@ fn standing(sample: &Sample) -> Vec<String> {
         let last = marks.iter().rev().map(|m| m.kind).find(|kind| kind.is_standing());
         last.is_none_or(|kind| kind == sayso_model::MarkKind::Restored)
     };
-    let mut texts: Vec<_> =
-        sample.entries().iter().filter(|e| stands(e)).filter_map(|e| e.turn()).map(|t| t.text()).collect();
-    texts.sort();
-    texts
+    let said = |turn: &sayso_model::Turn| format!("{} {}", turn.speaker.kind, turn.text());
+    let mut said: Vec<_> =
+        sample.entries().iter().filter(|e| stands(e)).filter_map(|e| e.turn()).map(said).collect();
+    said.sort();
+    said
 }
 
-/// Entries without the marks of branches.
+/// Entries without the marks of branches, and without what was corrected.
 fn entries(sample: &Sample) -> usize {
     let branch =
         |e: &sayso::Entry| matches!(&e.body, sayso_model::EntryBody::Mark(m) if m.kind.is_standing());
-    sample.entries().iter().filter(|e| !branch(e)).count()
+    sample.entries().iter().filter(|e| !branch(e) && !is_corrected(sample, e)).count()
 }
 
 /// Imports starts of a file and then all of it: the turns are those of importing it at once.
@@ -101,7 +110,12 @@ fn a_rollout_grows() {
 
 #[test]
 fn announcements_that_come_late_or_early_change_no_text() {
-    let cases: [(&str, Vec<String>); 9] = [
+    let cases: [(&str, Vec<String>); 11] = [
+        (
+            "typed like the program's",
+            vec![user(&["<skill> is a tag"]), announced("<skill> is a tag"), agent("ok")],
+        ),
+        ("one of two", vec![user(&["x"]), user(&["a"]), announced("a"), announced("b"), agent("ok")]),
         ("demoted", vec![user(&["expanded"]), announced("typed"), agent("ok")]),
         ("before", vec![announced("a"), user(&["a"]), agent("ok")]),
         ("completed before", vec![completed("a"), user(&["a"]), agent("ok")]),
@@ -116,6 +130,24 @@ fn announcements_that_come_late_or_early_change_no_text() {
         let lines: Vec<_> = std::iter::once(meta()).chain(lines).collect();
         by_lines(name, &lines);
     }
+}
+
+#[test]
+fn what_turns_out_not_to_be_the_owners_is_corrected() {
+    let sample = Sample::new();
+    let lines = [meta(), user(&["expanded"]), announced("typed"), agent("ok")];
+    assert_eq!(sample.import(&lines[..2].join("\n")).turns_added, 1);
+    let report = sample.import(&lines.join("\n"));
+    assert_eq!((report.turns_added, report.left_out), (3, 1));
+    let said: Vec<_> = sample.said().into_iter().map(|(kind, _, text)| format!("{kind} {text}")).collect();
+    assert_eq!(said, ["owner expanded", "system expanded", "owner typed", "agent ok"]);
+    assert_eq!(sample.marks(), [(RolledBack, Some("expanded".to_owned()), "codex corrected".to_owned())]);
+    let context = sample.ledger.reader(sayso::Scope::All);
+    let context =
+        context.context(report.session.unwrap(), sayso::view::context::Provider::OpenAiChat, None).unwrap();
+    assert_eq!(context.input.to_string().matches("expanded").count(), 1);
+    let again = sample.import(&lines.join("\n"));
+    assert_eq!((again.turns_added, again.left_out, sample.entries().len()), (0, 0, 5));
 }
 
 #[test]

@@ -143,7 +143,8 @@ impl Count {
             let shown = self.queue.show(content, false);
             self.taken_by(&shown);
         }
-        let planned = string(record, "planContent").is_some() || self.hands_on_a_plan(record, chain);
+        let planned = string(record, "planContent").is_some_and(|plan| !plan.is_empty())
+            || self.hands_on_a_plan(record, chain);
         let role = self.role(record, planned, chain);
         self.turn(chain, &role.parts(content), &role.who);
     }
