@@ -55,6 +55,11 @@ impl Home {
         ledger.session_as(&Scope::All, project.id, &self.alias(), title, SessionKind::Thread)
     }
 
+    /// Whether a title says no more than the program's id.
+    pub(crate) fn is_untitled(&self, title: &str) -> bool {
+        title == shortened(&self.id) || title == placeholder(self.format.word(), &self.id)
+    }
+
     /// Without a folder, the sessions of a program stand together. The alias has a kind of its own, since a project that
     /// a person named like the program is another one.
     fn project(&self) -> (Alias, String) {
@@ -75,6 +80,17 @@ fn folder(path: &str) -> &str {
 /// The longest start that fits a name.
 pub(crate) fn within(name: &str) -> &str {
     name.get(..text::cut(name, NAME_LENGTH).bytes).unwrap_or_default()
+}
+
+/// What a session is called before anything is known of it but its id, whose end tells sessions apart.
+///
+/// ```
+/// assert_eq!(sayso_import::placeholder("codex", "01997ea4-a70d-7da3"), "codex d-7da3");
+/// ```
+#[must_use]
+pub fn placeholder(program: &str, id: &str) -> String {
+    let end: Vec<char> = id.chars().rev().take(6).collect();
+    format!("{program} {}", end.into_iter().rev().collect::<String>())
 }
 
 /// A title of a first line.

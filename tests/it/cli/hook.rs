@@ -86,7 +86,7 @@ fn the_transcript_shows_what_came_into_context() {
     assert_eq!(hook(&home, "Stop", Some("rollout.jsonl")).text(), "");
     assert_eq!(failures(&home), Vec::<Value>::new());
     assert_eq!(home.run(&["inbox", "--json"]).text(), "", "it is in context now");
-    let turns = home.run(&["show", "lantern/codex abcdef", "--json"]).lines();
+    let turns = home.run(&["show", "lantern/What now?", "--json"]).lines();
     let texts: Vec<&str> =
         turns.iter().filter(|t| t["kind"] == "turn").filter_map(|t| t["text"].as_str()).collect();
     assert_eq!(texts, ["", "What now?", "Done. 끝."], "the marker is the forwarded turn, not a new one");

@@ -11,7 +11,7 @@ use sayso::model::{EntryId, MarkKind, SessionKind};
 use sayso::store::{Alias, Command, Done, MarkEntry, Session, Waiting};
 use sayso::view::marker::{self, Message, Profile};
 use sayso::{Fate, Ledger, Options, Reader, Scope};
-use sayso_import::Importer;
+use sayso_import::{Importer, placeholder};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -64,18 +64,14 @@ fn register(ledger: &Ledger, input: &Input) -> Result<Session, Failure> {
     }
     let path = input.cwd.to_string_lossy();
     let project = ledger.project_as(&Scope::All, &Alias::new("path", path.as_ref()), &project_name(&path))?;
-    Ok(ledger.session_as(&Scope::All, project.id, &alias, &title(&input.session_id), SessionKind::Live)?)
+    // An import gives it a better title once there is one.
+    let title = placeholder("codex", &input.session_id);
+    Ok(ledger.session_as(&Scope::All, project.id, &alias, &title, SessionKind::Live)?)
 }
 
 fn project_name(path: &str) -> String {
     let last = path.rsplit(['/', '\\']).find(|part| !part.is_empty());
     last.unwrap_or("codex").to_owned()
-}
-
-/// Until the first prompt there is nothing to call it but its id; the end of that tells sessions apart.
-fn title(session_id: &str) -> String {
-    let end = session_id.chars().rev().take(6).collect::<Vec<_>>();
-    format!("codex {}", end.into_iter().rev().collect::<String>())
 }
 
 /// Offers what waits for the session, oldest first, as far as one answer may hold it; the rest waits for the next prompt.

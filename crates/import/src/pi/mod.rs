@@ -76,8 +76,16 @@ impl Pi {
         let before = sink.entries();
         let id = named(&record.value, "id").map(str::to_owned);
         let parent = record.value.get("parentId").cloned();
+        let unseen = record.value.pointer("/message/excludeFromContext").and_then(Value::as_bool)
+            == Some(true)
+            && record.value.pointer("/message/role").and_then(Value::as_str) == Some("bashExecution");
         let done = self.dispatch(record, sink);
-        self.tree.add(id, parent.as_ref(), (sink.entries() > before).then_some(before));
+        let entry = (sink.entries() > before).then_some(before);
+        if let Some(entry) = entry.filter(|_| unseen) {
+            sink.unseen(entry)?;
+        }
+        // What the model never saw does not come back with its branch.
+        self.tree.add(id, parent.as_ref(), entry.filter(|_| !unseen));
         done
     }
 

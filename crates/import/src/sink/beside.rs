@@ -1,11 +1,12 @@
 //! What a file holds beside one session that grows: other conversations, and the end of an archive.
 
-use sayso::store::{Command, MarkEntry};
+use sayso::store::{Command, MarkEntry, RenameSession};
 use sayso::{Error, Scope};
 use sayso_model::MarkKind;
 
 use super::Sink;
 use super::track::{PARKED_BYTES, Track};
+use crate::session::shortened;
 
 impl Sink<'_> {
     /// Says that a program put the file aside: its session takes nothing more.
@@ -43,11 +44,34 @@ impl Sink<'_> {
             self.turn_to(Some(&name))?;
             self.derive()?;
             self.flush()?;
+            self.call()?;
         }
         self.turn_to(None)?;
         self.derive()?;
         self.flush()?;
+        self.call()?;
         self.put_aside()
+    }
+
+    /// Gives the session the title that the file tells, where it has none but the program's id. A title that a person gave
+    /// stays.
+    fn call(&mut self) -> Result<(), Error> {
+        let (Some(session), Some(title)) = (&mut self.track.session, &self.track.title) else {
+            return Ok(());
+        };
+        let title = shortened(title);
+        if title.is_empty()
+            || session.closed
+            || !self.track.home.is_untitled(&session.title)
+            || session.title == title
+        {
+            return Ok(());
+        }
+        let rename =
+            RenameSession { id: self.ledger.fresh_entry(), session: session.id, title: title.to_owned() };
+        self.ledger.write(&Scope::All, vec![Command::RenameSession(rename)])?;
+        title.clone_into(&mut session.title);
+        Ok(())
     }
 
     /// Closes the session of an archive.

@@ -47,8 +47,17 @@ impl Sink<'_> {
         self.track.places.iter().position(|place| place.sort == Sort::Owner)
     }
 
+    /// Marks one of the track's turns as taken back, since the model was never shown it.
+    pub(crate) fn unseen(&mut self, at: usize) -> Result<(), Error> {
+        self.stand_by(at, MarkKind::RolledBack, format!("{} excluded", self.report.format.word()))
+    }
+
     /// Marks one of the track's turns, unless it stands so already. What never left is not restored.
     pub(crate) fn stand(&mut self, at: usize, kind: MarkKind) -> Result<(), Error> {
+        self.stand_by(at, kind, self.report.format.word().to_owned())
+    }
+
+    fn stand_by(&mut self, at: usize, kind: MarkKind, route: String) -> Result<(), Error> {
         let Some(place) = self.track.places.get(at).copied().filter(|place| place.is_turn()) else {
             return Ok(());
         };
@@ -58,7 +67,7 @@ impl Sink<'_> {
             return Ok(());
         }
         self.report.left_out += u64::from(kind != MarkKind::Restored);
-        self.step(kind, Of::Place(at), self.report.format.word().to_owned())
+        self.step(kind, Of::Place(at), route)
     }
 
     /// Marks an entry of the session as taken back, since it was imported by a speaker who did not say it.

@@ -37,10 +37,10 @@ fn standing(sample: &Sample) -> Vec<String> {
     said
 }
 
-/// Entries without the marks of branches, and without what was corrected.
+/// Entries without the marks of branches and titles, and without what was corrected.
 fn entries(sample: &Sample) -> usize {
-    let branch =
-        |e: &sayso::Entry| matches!(&e.body, sayso_model::EntryBody::Mark(m) if m.kind.is_standing());
+    let is_late = |kind: sayso_model::MarkKind| kind.is_standing() || kind == sayso_model::MarkKind::Renamed;
+    let branch = |e: &sayso::Entry| matches!(&e.body, sayso_model::EntryBody::Mark(m) if is_late(m.kind));
     sample.entries().iter().filter(|e| !branch(e) && !is_corrected(sample, e)).count()
 }
 
@@ -220,4 +220,33 @@ fn a_file_that_was_rewritten_is_named_and_nothing_is_merged() {
     sample.import(&[meta(), user(&["one"]), agent("two")].join("\n"));
     let report = sample.import(&[meta(), user(&["other"]), agent("two"), agent("three")].join("\n"));
     assert_eq!((report.changed, report.turns_known, report.turns_added), (1, 1, 2));
+}
+
+#[test]
+fn a_session_without_a_title_gets_the_one_that_the_transcript_tells() {
+    let untitled = |title: &str| {
+        let sample = Sample::new();
+        let project = sample.ledger.project(&sayso::Scope::All, "harbour").unwrap();
+        let alias = sayso::store::Alias::new("codex", "s-1");
+        let kind = sayso_model::SessionKind::Live;
+        sample.ledger.session_as(&sayso::Scope::All, project.id, &alias, title, kind).unwrap();
+        sample
+    };
+    let lines = [meta(), user(&["Plan the move\nsoon"]), agent("ok")];
+    let sample = untitled(&crate::placeholder("codex", "s-1"));
+    sample.import(&lines[..1].join("\n"));
+    assert_eq!(sample.title(), "codex s-1");
+    sample.import(&lines.join("\n"));
+    assert_eq!(sample.title(), "Plan the move");
+    let renamed =
+        |sample: &Sample| sample.marks().iter().filter(|m| m.0 == sayso_model::MarkKind::Renamed).count();
+    sample.import(&lines.join("\n"));
+    assert_eq!(renamed(&sample), 1);
+    let session = sample.ledger.reader(sayso::Scope::All).sessions(None).unwrap()[0].id;
+    sample.ledger.reader(sayso::Scope::All).rename_session(session, "Mine").unwrap();
+    sample.import(&[lines.join("\n"), agent("more")].join("\n"));
+    assert_eq!((sample.title(), renamed(&sample)), ("Mine".to_owned(), 2));
+    let named = untitled("codex by hand");
+    named.import(&lines.join("\n"));
+    assert_eq!((named.title(), renamed(&named)), ("codex by hand".to_owned(), 0));
 }

@@ -2,7 +2,7 @@
 
 use sayso::Scope;
 use sayso::SpeakerKind::{Agent, Owner, System, Tool};
-use sayso_model::{EntryBody, Outcome, PartBody};
+use sayso_model::{EntryBody, MarkKind, Outcome, PartBody};
 use serde_json::{Value, json};
 
 use super::{Sample, parts};
@@ -178,4 +178,36 @@ fn a_repeated_id_loses_nothing() {
     let lines = [header(), say("one"), say("two"), none.clone(), none];
     assert_eq!(sample.import(&lines.join("\n")).turns_added, 4);
     assert_eq!(sample.import(&lines.join("\n")).turns_known, 4);
+}
+
+#[test]
+fn what_the_model_was_not_shown_stays_out_of_its_context() {
+    let bash = |id: &str, command: &str, hidden: Value| {
+        let mut run =
+            json!({"role": "bashExecution", "command": command, "output": "printed", "exitCode": 0});
+        run["excludeFromContext"] = hidden;
+        message(id, run)
+    };
+    let lines = [
+        header(),
+        message("a", json!({"role": "user", "content": "hi"})),
+        bash("b", "secret-one", json!(true)),
+        bash("c", "seen-one", json!(false)),
+        message("d", json!({"role": "user", "content": "go on"})),
+    ];
+    let sample = Sample::new();
+    for length in [3, lines.len(), lines.len()] {
+        sample.import(&lines[..length].join("\n"));
+    }
+    assert_eq!(
+        sample.marks(),
+        [(MarkKind::RolledBack, Some("printed".to_owned()), "pi excluded".to_owned())]
+    );
+    let reader = sample.ledger.reader(Scope::All);
+    let session = reader.sessions(None).unwrap()[0].id;
+    for provider in sayso::view::context::Provider::ALL {
+        let context = reader.context(session, provider, None).unwrap().input.to_string();
+        assert!(!context.contains("secret-one") && context.contains("seen-one"), "{context}");
+    }
+    assert_eq!(sample.said().len(), 4);
 }
