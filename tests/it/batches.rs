@@ -86,7 +86,7 @@ fn copied(seed: u64, batches: usize, counts: &mut Counts) {
     put_blobs(&pair, &mut world, &mut r);
     write(&pair, &first, counts).unwrap();
     world.settle(true, &mut r);
-    let follower = Copies::new();
+    let mut follower = Some(Copies::new());
     for step in 1..=batches {
         if r.chance(7) {
             erase(&pair, &mut world, &mut r, counts);
@@ -95,7 +95,9 @@ fn copied(seed: u64, batches: usize, counts: &mut Counts) {
         let done = write(&pair, &batch, counts);
         world.settle(done.is_ok(), &mut r);
         if step % 10 == 0 || step == batches {
-            follower.follow(&store, &world, &mut r);
+            let followed = follower.as_ref().is_some_and(|copy| copy.follow(&store, &world, &mut r));
+            follower = follower.filter(|_| followed);
+            *counts.entry("followed".to_owned()).or_default() += usize::from(followed);
         }
     }
     Copies::new().come_back(&oracle, &store);

@@ -5,3 +5,6 @@ pub mod claude_code {}
 
 #[doc = include_str!("../docs/openclaw.md")]
 pub mod openclaw {}
+
+#[doc = include_str!("../docs/sayso.md")]
+pub mod sayso {}

@@ -1,7 +1,7 @@
 //! Exports of random ledgers, imported into other ones.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::error::Error;
 use std::sync::Arc;
 
 use sayso::Ledger;
@@ -68,43 +68,46 @@ impl Copies {
         Self { folder, oracle: Arc::new(Oracle::new(COPY)), sqlite: Arc::new(sqlite) }
     }
 
-    fn take(&self, export: &[u8]) -> FileReport {
+    /// Imports into both, which must do and refuse the same.
+    fn take(&self, export: &[u8]) -> Result<FileReport, String> {
         let path = self.folder.path().join("export.jsonl");
         std::fs::write(&path, export).unwrap();
         let taken = |store| {
-            let report = import_file(&ledger(store), Path::new(&path), &mut |_| {}).unwrap_or_else(|error| {
-                let cause = std::error::Error::source(&error).map(ToString::to_string);
-                panic!("{error}: {cause:?}\n{}", String::from_utf8_lossy(export))
-            });
-            assert_eq!(report.apart, Vec::<String>::new());
-            report
+            let report = import_file(&ledger(store), &path, &mut |_| {});
+            report.map_err(|error| format!("{error}: {:?}", error.source().map(ToString::to_string)))
         };
         let (expected, found) = (taken(&self.oracle), taken(&self.sqlite));
         assert_eq!(found, expected);
+        let apart = found.as_ref().map(|report| report.apart.clone()).unwrap_or_default();
+        assert_eq!(apart, Vec::<String>::new());
         found
     }
 
-    /// Takes an export of everything in: then both have its heads, and read the same.
-    pub(crate) fn follow(&self, source: &Arc<dyn Store>, world: &World, r: &mut Random) {
-        self.take(&exported(source));
+    /// Takes an export of everything in: then both have its heads, and read the same. Whether it goes on: where the source
+    /// gave the id of something that it had erased to something else, which a random id never is, the two cannot be one.
+    pub(crate) fn follow(&self, source: &Arc<dyn Store>, world: &World, r: &mut Random) -> bool {
+        match self.take(&exported(source)) {
+            Err(why) if why.contains("is in use") || why.contains("is another speaker") => return false,
+            taken => drop(taken.unwrap()),
+        }
         let (wanted, found) = (heads(source.as_ref()), heads(self.sqlite.as_ref()));
         // What was erased in the source since stays in a copy.
         let found: Heads = found.into_iter().filter(|(id, _)| wanted.contains_key(id)).collect();
-        let known = world.known.sessions.iter();
-        assert_eq!(found, wanted, "{:?}", known.collect::<Vec<_>>());
+        assert_eq!(found, wanted);
         Pair { oracle: self.oracle.as_ref(), store: self.sqlite.as_ref() }.compare(world, r);
+        true
     }
 
     /// Takes an export into copies that hold nothing: the same bytes come out again, and taking it twice adds nothing.
     pub(crate) fn come_back(&self, oracle: &Arc<dyn Store>, sqlite: &Arc<dyn Store>) {
         let export = exported(sqlite);
         same_bytes(&exported(oracle), &export);
-        let report = self.take(&export);
+        let report = self.take(&export).unwrap();
         assert_eq!(heads(self.sqlite.as_ref()), heads(sqlite.as_ref()));
         assert_eq!(heads(self.oracle.as_ref()), heads(oracle.as_ref()));
         same_bytes(&exported(&self.sqlite), &export);
         same_bytes(&exported(&self.oracle), &export);
-        let again = self.take(&export);
+        let again = self.take(&export).unwrap();
         assert_eq!((again.turns_added, again.turns_known), (0, report.turns_added));
         same_bytes(&exported(&self.sqlite), &export);
     }

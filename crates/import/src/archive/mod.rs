@@ -1,4 +1,5 @@
-//! Exports as JSONL: written from a ledger, and imported into one. What stands in them is documented in `docs/sayso.md`.
+//! Exports as JSONL: written from a ledger, and imported into one. What stands in them is documented in
+//! [`crate::mapping::sayso`].
 
 mod body;
 mod check;

@@ -28,7 +28,7 @@ fn every_connection_has_the_settings_that_the_promises_rest_on() {
             assert_eq!(read("secure_delete"), Value::Integer(1));
             assert_eq!(read("journal_size_limit"), Value::Integer(-1));
             assert_eq!(read("application_id"), Value::Integer(SQLITE_APPLICATION_ID.into()));
-            assert_eq!(read("user_version"), Value::Integer(2));
+            assert_eq!(read("user_version"), Value::Integer(3));
             Ok(())
         };
         store.write_with("testing", settings).unwrap();
@@ -107,7 +107,7 @@ fn a_newer_ledger_is_refused_and_left_alone() {
     let folder = folder();
     drop(open(&folder.path));
     raw(&folder.path).pragma_update(None, "user_version", 9).unwrap();
-    assert!(matches!(refused(&folder.path), StoreError::Future { found: 9, known: 2 }));
+    assert!(matches!(refused(&folder.path), StoreError::Future { found: 9, known: 3 }));
 }
 
 /// A step that fails half way takes nothing with it: not the ledger, and not the steps before it in the same transaction.

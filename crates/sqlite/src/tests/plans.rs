@@ -1,5 +1,7 @@
+use crate::read::archive::KEYS;
 use crate::read::key::KEY;
 use crate::read::load::Selection;
+use crate::read::output::OF_SESSION;
 use crate::read::turns::{
     BY_ID, HASH_AT, HEAD, HOME, LATEST, MARKS, PINNED, PLACE, QUOTES, QUOTES_OF, RUN, SUPERSEDING, WAITING,
     WAITING_ALL, WAITING_IN,
@@ -10,6 +12,7 @@ use crate::search::query::{BY_NUMBER, LATER, MOVED, NUMBER, PROJECT, TURNS, TURN
 use crate::search::{INDEXED, LAST};
 use crate::write::append::{FIRST_DERIVED, FIRST_MARK, LAST_CLOSING, SAME_STANDING};
 use crate::write::life::{FORKS, LAST_RENAMING};
+use crate::write::restore::{KEYED, TARGET, THERE};
 
 use super::{folder, open};
 
@@ -59,6 +62,11 @@ fn nothing_that_an_app_does_often_scans_a_table() {
         PINNED,
         QUOTES_OF,
         SUPERSEDING,
+        KEYS,
+        OF_SESSION,
+        THERE,
+        TARGET,
+        KEYED,
     ];
     let all = selections.iter().flat_map(statements).chain(singles.map(|(_, sql)| sql));
     for sql in all {
@@ -71,7 +79,7 @@ fn nothing_that_an_app_does_often_scans_a_table() {
 fn a_run_of_entries_needs_no_sorting() {
     let folder = folder();
     let store = open(&folder.path);
-    for sql in [RUN.entries, QUOTES.entries, WAITING.entries] {
+    for sql in [RUN.entries, QUOTES.entries, WAITING.entries, KEYS.1, OF_SESSION.1] {
         let steps = plan(&store, sql);
         assert!(steps.iter().all(|step| !step.contains("TEMP B-TREE")), "{sql}\n{steps:#?}");
     }

@@ -81,7 +81,10 @@ fn a_ledger_without_an_index_gets_one_and_is_searched_at_once() {
     drop(store);
     conn.execute("ATTACH ?1 AS newer", [newer.path.to_str().unwrap()]).unwrap();
     for table in ["project", "session", "speaker", "speaker_seen", "entry"] {
-        conn.execute_batch(&format!("INSERT INTO main.{table} SELECT * FROM newer.{table}")).unwrap();
+        let columns = "SELECT group_concat(name, ', ') FROM pragma_table_info(?1, 'main')";
+        let columns: String = conn.query_row(columns, [table], |row| row.get(0)).unwrap();
+        let sql = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newer.{table}");
+        conn.execute_batch(&sql).unwrap();
     }
     let parts = "no, speaker, kind, seal, call_id, tool, outcome, media_type, output, salt, commitment, text";
     conn.execute_batch(&format!("INSERT INTO main.part ({parts}) SELECT {parts} FROM newer.part")).unwrap();

@@ -134,11 +134,13 @@ const STRAY: &[(&str, &str)] = &[
 const WITHOUT_OUTPUT: (&str, &str) = (
     "part",
     "SELECT e.session, e.seq, e.id, p.no, p.output FROM part p JOIN entry e ON e.no = p.no >> 12 \
-     WHERE p.output IS NOT NULL AND NOT EXISTS (SELECT 1 FROM output o WHERE o.id = p.output)",
+     JOIN session s ON s.id = e.session \
+     WHERE p.output IS NOT NULL AND p.salt IS NOT NULL AND s.origin IS NULL AND NOT EXISTS (SELECT 1 FROM output o WHERE o.id = p.output)",
 );
 
 impl Look<'_> {
-    /// Outputs that parts name and that are not there, unless they were erased.
+    /// Outputs that parts name and that are not there, unless they were erased, went with the text of the part, or are of a
+    /// session that came through an export and may not have come along.
     pub(super) fn outputs_of_parts(&mut self) -> Result<(), Fault> {
         self.rows(WITHOUT_OUTPUT, [], |look, c| {
             let at = Where { session: c.parse_opt()?, seq: c.number_opt()?, entry: c.parse_opt()? };

@@ -8,7 +8,7 @@ mod insert;
 pub(crate) mod life;
 mod lookup;
 pub(crate) mod redact;
-mod restore;
+pub(crate) mod restore;
 
 pub(crate) use insert::{is_stub, speakers_of};
 

@@ -25,15 +25,15 @@ const NEW_PROJECT: &str = "INSERT INTO project (id, name, name_salt, name_commit
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const NEW_SPEAKER: &str = "INSERT INTO speaker (id, kind, name, namesake, name_salt, name_commitment, digest) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-const THERE: (&str, &str) = ("entry", "SELECT id FROM entry WHERE session = ?1 AND seq = ?2");
-const TARGET: (&str, &str) = (
+pub(crate) const THERE: (&str, &str) = ("entry", "SELECT id FROM entry WHERE session = ?1 AND seq = ?2");
+pub(crate) const TARGET: (&str, &str) = (
     "entry",
     "SELECT e.no, e.kind, EXISTS (SELECT 1 FROM part p WHERE p.no BETWEEN e.no * 4096 AND e.no * 4096 + 4095 \
      AND p.salt IS NOT NULL) OR EXISTS (SELECT 1 FROM compaction c WHERE c.entry = e.no AND c.salt IS NOT NULL) \
      OR EXISTS (SELECT 1 FROM quote q WHERE q.entry = e.no AND (q.salt IS NOT NULL OR q.project_title_salt IS NOT NULL \
      OR q.session_title_salt IS NOT NULL)) FROM entry e WHERE e.id = ?1",
 );
-const KEYED: (&str, &str) = (
+pub(crate) const KEYED: (&str, &str) = (
     "entry",
     "SELECT e.no, e.session, e.kind, EXISTS (SELECT 1 FROM mark m WHERE m.target = e.id AND m.kind = 'redacted') \
      FROM entry e WHERE e.id = ?1",
