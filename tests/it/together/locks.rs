@@ -54,7 +54,9 @@ fn s2_a_sibling_that_vacuums_fails_no_append_and_loses_nothing() {
                 }
             });
         }
-        for _ in 0..60 {
+        let mut rounds = 0;
+        while rounds < 60 || super::logged(folder, "vacuums").len() < 4 {
+            rounds += 1;
             assert!(reader.entry(before.id).unwrap().is_some());
             assert_eq!(reader.search(&sayso::store::Search::new("보고서")).unwrap().len(), 1);
             ledger.index(20).unwrap();
@@ -62,7 +64,6 @@ fn s2_a_sibling_that_vacuums_fails_no_append_and_loses_nothing() {
     });
     tell(folder, "stop");
     sibling.ends_well();
-    assert!(super::logged(folder, "vacuums").len() > 3, "it did vacuum meanwhile");
     for (session, extra) in sessions.iter().zip([1, 0]) {
         let said = texts(&ledger, session);
         let expected: Vec<String> = (0..150).map(|n| format!("turn {n} 회의록")).collect();

@@ -1,5 +1,10 @@
 //! What else can happen to a ledger, on top of the small sample: every table has rows, and every column has a value somewhere.
 
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use sayso::{Ledger, NewTurn, Options};
 use sayso_model::{
     Attachment, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, SaidAt, Seal, Seed, SessionId,
     SessionKind, Span, SpeakerId, SpeakerKind, Titles, ToolCall, ToolResult, UtcMs, What,
@@ -13,6 +18,7 @@ use sayso_store::{
 };
 
 use super::sample::{AGENT, APART, OWNER, PROJECT, SOURCE, TARGET, entry};
+use crate::support::TestHost;
 
 /// A project that became part of the first.
 const MERGED: ProjectId = ProjectId::from_u128(31);
@@ -34,6 +40,21 @@ pub(crate) fn fill(store: &SqliteStore) {
         let erase = Erase { scope: Scope::All, target, forks, id, at: UtcMs(6_000), seed };
         assert_eq!(store.erase(&erase, usize::MAX).unwrap(), Erasing::Done);
     }
+}
+
+/// Imports the export of another ledger, in which an agent of the same name speaks.
+pub(crate) fn import_another(path: &Path) {
+    let host = Arc::new(TestHost::default());
+    let open = |path: &Path| Ledger::open_with(path, &Options::default(), host.clone()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let another = open(&folder.path().join("another.db"));
+    let session = another.session("Elsewhere", "Copied").unwrap();
+    another.append(&session, NewTurn::text(SpeakerKind::Agent, "Rocky", "said elsewhere")).unwrap();
+    let export = folder.path().join("export.jsonl");
+    let (projects, sessions) = ([session.project].into(), [session.id].into());
+    let mut file = File::create(&export).unwrap();
+    sayso_import::archive::export(&another.reader(Scope::All), &projects, &sessions, &mut file).unwrap();
+    sayso_import::import_file(&open(path), &export, &mut |_| {}).unwrap();
 }
 
 fn write(store: &SqliteStore, at: i64, commands: Vec<Command>) {

@@ -47,14 +47,16 @@ impl Sample {
     pub(crate) fn small() -> Self {
         let sample = Self::with("second", 500);
         super::rich::fill(&sample.store());
+        super::rich::import_another(&sample.path);
         sample
     }
 
     /// The same, and after that everything else that can happen to a ledger: titles and homes that changed, a fork, an edit,
-    /// pins, texts that were taken away, a turn, an output and a session that were erased.
+    /// pins, texts that were taken away, a turn, an output and a session that were erased, a session of another ledger.
     pub(crate) fn rich() -> Self {
         let sample = Self::new("second");
         super::rich::fill(&sample.store());
+        super::rich::import_another(&sample.path);
         sample
     }
 
