@@ -8,3 +8,6 @@ pub mod openclaw {}
 
 #[doc = include_str!("../docs/sayso.md")]
 pub mod sayso {}
+
+#[doc = include_str!("../docs/codex.md")]
+pub mod codex {}

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -120,8 +120,11 @@ impl Scratch {
     }
 }
 
+/// How often each kind was skipped, by format.
+type Kinds = BTreeMap<&'static str, BTreeMap<String, u64>>;
+
 /// Imports one file in all the ways that matter; its line of the table.
-fn check(name: &str, file: &Path) -> String {
+fn check(name: &str, file: &Path, kinds: &mut Kinds) -> String {
     let counted = count(file).expect("the file can be counted");
     let scratch = Scratch::new();
     let started = now();
@@ -143,6 +146,10 @@ fn check(name: &str, file: &Path) -> String {
     assert_eq!((again.turns_added, again.turns_known), (0, report.turns_added), "{name}");
     grows(file, &counted);
     verified(&scratch);
+    let of_format = kinds.entry(report.format.word()).or_default();
+    for (kind, count) in &report.skipped {
+        *of_format.entry(kind.clone()).or_default() += count;
+    }
     line(name, file, &counted, &report, seconds)
 }
 
@@ -152,7 +159,8 @@ fn each_counted_once(name: &str, report: &FileReport, detail: &Detail, counted: 
     assert_eq!(report.unknown, detail.unknown, "{name}: {:?}", report.unknown_kinds);
     assert_eq!(report.compactions, counted.compactions, "{name}: compactions");
     let skipped: u64 = report.skipped.iter().filter(|(kind, _)| *kind != BROKEN).map(|kind| kind.1).sum();
-    let all = report.turns_added + report.compactions + skipped + report.unknown;
+    let header = u64::from(counted.header);
+    let all = header + report.turns_added + report.compactions + skipped + report.unknown;
     assert_eq!(all, counted.records, "{name}: each record is counted once");
 }
 
@@ -234,7 +242,7 @@ fn head() -> String {
 #[test]
 fn the_shipped_sessions_agree() {
     for name in ["codex.jsonl", "pi.jsonl"] {
-        check(name, &shipped(name));
+        check(name, &shipped(name), &mut Kinds::new());
     }
 }
 
@@ -252,13 +260,18 @@ fn the_corpus_agrees() {
     assert!(!found.is_empty(), "SAYSO_CORPUS names a folder without session files");
     let mut table = head();
     let mut apart = Vec::new();
+    let mut kinds = Kinds::new();
     for file in &found {
         let name = file.strip_prefix(&root).unwrap_or(file).display().to_string();
         // A disagreement is told at once, and the other files are looked at all the same.
-        match catch_unwind(|| check(&name, file)) {
+        match catch_unwind(AssertUnwindSafe(|| check(&name, file, &mut kinds))) {
             Ok(line) => table += &line,
             Err(_) => apart.push(name),
         }
+    }
+    for (format, kinds) in kinds {
+        let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        let _ = writeln!(table, "skipped in {format}: {}", kinds.join(", "));
     }
     say(&table).expect("standard error can be written");
     assert_eq!(apart, [""; 0], "these files disagree");

@@ -11,7 +11,9 @@ mod claude;
 mod codex;
 mod json;
 mod lines;
+mod openclaw;
 mod pi;
+mod tallies;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +24,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use self::pi::Program;
+
 /// What lines that stop being JSON are counted as. They are no records.
 pub(crate) const BROKEN: &str = "broken_line";
 
@@ -30,6 +34,8 @@ pub(crate) const BROKEN: &str = "broken_line";
 pub(crate) struct Counts {
     /// Complete JSON values in the file. A last one that is cut off is not counted.
     pub(crate) records: u64,
+    /// Whether the first record is a header, which holds nothing else.
+    pub(crate) header: bool,
     /// Turns of a person.
     pub(crate) human: Tally,
     /// Turns of the model.
@@ -40,7 +46,7 @@ pub(crate) struct Counts {
     pub(crate) system: Tally,
     /// How often earlier turns were replaced by a summary.
     pub(crate) compactions: u64,
-    /// What is counted of Claude Code transcripts only.
+    /// The same more closely.
     pub(crate) detail: Option<Detail>,
     /// Why the file is not a session this count knows. Every number is then zero.
     pub(crate) refused: Option<String>,
@@ -75,7 +81,7 @@ impl Counts {
     }
 }
 
-/// What a Claude Code transcript holds, more closely.
+/// What a file holds, more closely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Detail {
     /// What each session of the file says, in its order: `KIND DIGEST` for a turn, and
@@ -100,7 +106,7 @@ enum Format {
     Codex,
     /// Codex of 2025, a header and then bare items.
     CodexFlat,
-    /// pi, and what is built on it.
+    /// pi, and OpenClaw, which is built on it.
     Pi,
     /// Claude Code, which has no header.
     Claude,
@@ -112,8 +118,15 @@ enum Format {
 /// When the file cannot be read. A file of another kind is not an error: `refused` says why.
 pub(crate) fn count(path: &Path) -> Result<Counts, String> {
     let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    if openclaw::is_aside(&name) {
+        return Ok(refused("it only repeats what stands elsewhere"));
+    }
     let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(count_bytes(&name, &bytes))
+    if bytes.starts_with(b"SQLite format 3\0") {
+        return openclaw::database(path);
+    }
+    let program = if openclaw::owns(path) { Program::OpenClaw } else { Program::Pi };
+    Ok(count_bytes_of(&name, &bytes, program))
 }
 
 /// The count of a file that is no session.
@@ -122,16 +135,24 @@ fn refused(reason: &str) -> Counts {
 }
 
 /// Counts the turns in the content of a file with this name.
+#[cfg(test)]
 fn count_bytes(name: &str, bytes: &[u8]) -> Counts {
+    count_bytes_of(name, bytes, Program::Pi)
+}
+
+/// The same, where a session that looks like pi's is one of this program.
+fn count_bytes_of(name: &str, bytes: &[u8], program: Program) -> Counts {
     let lines::Lines { records, broken } = lines::read(bytes);
-    let mut counts = match sniff(&records) {
+    let format = sniff(&records);
+    let mut counts = match format {
         Ok(Format::Codex) => codex::enveloped(&records),
         Ok(Format::CodexFlat) => codex::flat(&records),
-        Ok(Format::Pi) => pi::session(&records),
+        Ok(Format::Pi) => pi::session(&records, program),
         Ok(Format::Claude) => claude::session(&records, name.starts_with("agent-")),
         Err(reason) => return refused(reason),
     };
     counts.records = records.len() as u64;
+    counts.header = !matches!(format, Ok(Format::Claude));
     if let Some(detail) = counts.detail.as_mut().filter(|_| broken > 0) {
         detail.skipped.insert(BROKEN.to_owned(), broken);
     }
@@ -174,19 +195,4 @@ fn written(value: Option<&Value>) -> String {
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
     }
-}
-
-/// The texts of a content: the string itself, or the text of each block of one of the `kinds`.
-fn texts<'a>(content: Option<&'a Value>, kinds: &[&str]) -> Vec<&'a str> {
-    match content {
-        Some(Value::String(text)) => vec![text],
-        Some(Value::Array(blocks)) => blocks.iter().filter_map(|b| block(b, kinds)).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// The text of a block, if it is of one of the `kinds`.
-fn block<'a>(block: &'a Value, kinds: &[&str]) -> Option<&'a str> {
-    let kind = string(block, "type")?;
-    kinds.contains(&kind).then(|| string(block, "text")).flatten()
 }

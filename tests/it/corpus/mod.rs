@@ -1,6 +1,6 @@
 //! The corpus run: real session files that are not part of this repository.
 //!
-//! `SAYSO_CORPUS` names a folder with `codex/`, `pi/`, `claude-code/` and `nasty/` in it. Without
+//! `SAYSO_CORPUS` names a folder with `codex/`, `pi/`, `openclaw/`, `claude-code/` and `nasty/` in it. Without
 //! it there is nothing to read: the test says so and passes.
 
 mod compare;
@@ -24,11 +24,11 @@ pub(crate) fn root() -> Option<PathBuf> {
     env::var_os("SAYSO_CORPUS").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// The files of a corpus, sorted: everything below `codex/`, `pi/` and `claude-code/`, and those
+/// The files of a corpus, sorted: everything below `codex/`, `pi/`, `openclaw/` and `claude-code/`, and those
 /// of `nasty/` that are meant for these importers. What is no session is there to be refused.
 pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for folder in ["codex", "pi", "claude-code"] {
+    for folder in ["codex", "pi", "openclaw", "claude-code"] {
         collect(&root.join(folder), &mut found);
     }
     let mut nasty = Vec::new();
@@ -76,6 +76,7 @@ fn the_files_of_a_corpus_are_listed() -> Result<(), Box<dyn std::error::Error>> 
         "nasty/codex_b.jsonl",
         "nasty/pi_c.jsonl",
         "nasty/resume_copy/d.jsonl",
+        "openclaw/agent.sqlite",
         "pi/d.jsonl",
         "nasty/other_e.jsonl",
         "elsewhere/f.jsonl",
@@ -85,7 +86,7 @@ fn the_files_of_a_corpus_are_listed() -> Result<(), Box<dyn std::error::Error>> 
         fs::create_dir_all(path.parent().unwrap())?;
         fs::write(path, "")?;
     }
-    let wanted: Vec<_> = names.iter().take(9).map(|name| folder.path().join(name)).collect();
+    let wanted: Vec<_> = names.iter().take(10).map(|name| folder.path().join(name)).collect();
     assert_eq!(files(folder.path()), wanted);
     Ok(())
 }

@@ -43,6 +43,12 @@ pub(super) fn read(bytes: &[u8]) -> Lines {
     found
 }
 
+/// The one value that a text holds, if it holds nothing else.
+pub(super) fn one(mut text: &str) -> Option<Value> {
+    let value = json::next(&mut text)?.ok()?;
+    json::next(&mut text).is_none().then_some(value)
+}
+
 /// Adds the values that a line begins with; what is left from the first that is none.
 fn values<'a>(mut line: &'a str, records: &mut Vec<Value>) -> (End, &'a str) {
     loop {

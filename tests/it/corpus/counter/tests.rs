@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::pi::Program;
 use super::{Counts, Tally, count, count_bytes};
 
 const HEADER: &str = r#"{"timestamp":"t","type":"session_meta","payload":{"id":"s"}}"#;
@@ -218,4 +219,71 @@ fn a_file_is_read_and_a_missing_one_is_an_error() {
     fs::write(&path, format!("{HEADER}\n{}{}\n{{\"cut", user(&["q"]), said("q"))).unwrap();
     let counts = count(&path).unwrap();
     assert_eq!((counts.records, counts.human.turns, counts.human.digests.len()), (3, 1, 1));
+}
+
+/// Counts a session of OpenClaw with these entries after the header.
+fn openclaw(entries: &[&str]) -> Counts {
+    let text = [&[PI_HEADER], entries].concat().join("\n");
+    super::count_bytes_of("s.jsonl", text.as_bytes(), Program::OpenClaw)
+}
+
+#[test]
+fn openclaw_sets_notes_before_what_was_written() {
+    let user = |text: &str| format!(r#"{{"type":"message","message":{{"role":"user","content":"{text}"}}}}"#);
+    let origin = r"Sender (untrusted metadata):\n```json\n{}\n```";
+    let counts = openclaw(&[
+        &user("q"),
+        &user("[cron:1] look"),
+        &user(&format!(r"System: [t] up\n{origin}\n\nq\n")),
+        &user("System: [t] up"),
+        &user(r"Sender (untrusted metadata):\n```json\nopen"),
+    ]);
+    let noted = "System: [t] up\nSender (untrusted metadata):\n```json\n{}\n```\n\nq\n";
+    let open = "Sender (untrusted metadata):\n```json\nopen";
+    assert_split(&counts, &["q", noted, open], &["[cron:1] look", "System: [t] up"]);
+    let mut parts = counts.detail.unwrap().parts;
+    assert_eq!(parts.len(), 6);
+    parts.retain(|part| part.starts_with("human "));
+    assert_eq!(parts.len(), 3);
+}
+
+#[test]
+fn openclaw_speaks_by_models_and_by_where_a_message_comes_from() {
+    let counts = openclaw(&[
+        r#"{"type":"message","message":{"role":"assistant","model":"gateway-injected","content":"g"}}"#,
+        r#"{"type":"message","message":{"role":"assistant","model":"m","content":"a"}}"#,
+        r#"{"type":"message","message":{"role":"system","content":"s"}}"#,
+        r#"{"type":"message","message":{"role":"user","content":"w","provenance":{"kind":"internal_system"}}}"#,
+        r#"{"type":"message","message":{"role":"user","content":"b","provenance":{"kind":"inter_session"}}}"#,
+        r#"{"type":"compact"}"#,
+        r#"{"type":"new"}"#,
+    ]);
+    assert_split(&counts, &[], &["g", "s", "w"]);
+    assert_eq!((counts.agent, counts.detail.as_ref().unwrap().unknown), (tally(&["a", "b"]), 1));
+    assert_eq!(counts.detail.unwrap().skipped.into_iter().collect::<Vec<_>>(), [("compact".to_owned(), 1)]);
+}
+
+#[test]
+fn openclaw_keeps_its_sessions_in_a_database_and_copies_beside_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("openclaw-agent.sqlite");
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.execute_batch("CREATE TABLE transcript_events(session_id TEXT, seq INTEGER, event_json TEXT)")
+        .unwrap();
+    let said = r#"{"type":"message","message":{"role":"user","content":"q"}}"#;
+    let rows = [("b", 2, "{"), ("a", 1, said), ("a", 0, PI_HEADER), ("b", 1, "{\n\"type\":\"label\"\n}")];
+    for row in rows {
+        conn.execute("INSERT INTO transcript_events VALUES (?1, ?2, ?3)", row).unwrap();
+    }
+    let counts = count(&path).unwrap();
+    assert_eq!((counts.records, counts.human, counts.header), (3, tally(&["q"]), false));
+    let skipped: Vec<_> = counts.detail.unwrap().skipped.into_keys().collect();
+    assert_eq!(skipped, ["broken_line", "label", "session"]);
+    for name in ["s.checkpoint.1.jsonl", "s.jsonl.bak-1-2", "s.trajectory.jsonl", "sessions.json"] {
+        fs::write(folder.path().join(name), PI_HEADER).unwrap();
+        assert!(count(&folder.path().join(name)).unwrap().refused.is_some(), "{name}");
+    }
+    let archive = folder.path().join("s.jsonl.reset.2026-04-13");
+    fs::write(&archive, format!("{PI_HEADER}\n{said}")).unwrap();
+    assert_eq!(count(&archive).unwrap().human, tally(&["q"]));
 }
