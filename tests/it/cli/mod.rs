@@ -8,6 +8,7 @@ mod export;
 mod hook;
 mod import;
 mod life;
+mod reimport;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -93,13 +93,13 @@ fn agree(file: &Path, ledger: &Ledger, counted: &Counts) {
 }
 
 /// A ledger of its own for one file.
-struct Scratch {
+pub(super) struct Scratch {
     folder: tempfile::TempDir,
-    ledger: Ledger,
+    pub(super) ledger: Ledger,
 }
 
 impl Scratch {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("ledger.db");
         let options = Options { durability: sayso::Durability::Normal, ..Options::default() };
@@ -107,12 +107,12 @@ impl Scratch {
         Self { folder, ledger }
     }
 
-    fn import(&self, file: &Path) -> Result<FileReport, sayso_import::ImportError> {
+    pub(super) fn import(&self, file: &Path) -> Result<FileReport, sayso_import::ImportError> {
         Importer::new("owner").import_file(&self.ledger, file, &mut |_| {})
     }
 
     /// A copy of the first bytes of a file, under its own name.
-    fn start_of(&self, file: &Path, bytes: usize) -> PathBuf {
+    pub(super) fn start_of(&self, file: &Path, bytes: usize) -> PathBuf {
         let whole = std::fs::read(file).expect("the file can be read");
         let copy = self.folder.path().join(file.file_name().expect("a file has a name"));
         std::fs::write(&copy, &whole[..bytes.min(whole.len())]).expect("a copy can be written");
@@ -246,7 +246,7 @@ fn the_shipped_sessions_agree() {
     }
 }
 
-fn shipped(name: &str) -> PathBuf {
+pub(super) fn shipped(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/cli/demo").join(name)
 }
 

@@ -4,6 +4,7 @@
 //! it there is nothing to read: the test says so and passes.
 
 mod compare;
+mod contexts;
 pub(crate) mod counter;
 
 use std::env;

@@ -123,22 +123,17 @@ impl<'a> Sink<'a> {
 
     /// Takes a turn, unless it is known.
     pub(crate) fn turn(&mut self, draft: Draft) -> Result<(), Error> {
-        if let Some(line) = draft.human_line().filter(|_| self.track.title.is_none()) {
-            self.track.title = Some(line.to_owned());
-        }
         let sort = if draft.speaker.kind == SpeakerKind::Owner { Sort::Owner } else { Sort::Turn };
         let place = Place::new(self.ledger.fresh_entry(), sort);
         if draft.meta.copied {
             self.track.copied = Some(self.track.places.len());
         }
         if let Some(placed) = self.known(&draft.meta.key)? {
-            self.report.turns_known += 1;
-            // What is new stands behind what is known, unless the file was rewritten.
-            self.report.changed += std::mem::take(&mut self.track.fresh);
-            self.report.changed += u64::from(self.has_changed(&draft, &placed)?);
+            self.compare(&draft, &placed)?;
             self.track.places.push(place.at(&placed));
             return Ok(());
         }
+        self.call_by(&draft);
         let (commands, bytes) = (draft.commands(), draft.bytes());
         self.room(commands, bytes)?;
         self.track.grew = true;
@@ -148,11 +143,25 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Whether a known turn says something else in the file now. What was redacted or erased says nothing any more.
-    fn has_changed(&self, draft: &Draft, placed: &Placed) -> Result<bool, Error> {
+    /// A session is called by the first words of a person.
+    fn call_by(&mut self, draft: &Draft) {
+        if let Some(line) = draft.human_line().filter(|_| self.track.title.is_none()) {
+            self.track.title = Some(line.to_owned());
+        }
+    }
+
+    /// Counts a known turn, and whether the file says something else by now. What was redacted or erased says nothing any
+    /// more, and nothing is called by it.
+    fn compare(&mut self, draft: &Draft, placed: &Placed) -> Result<(), Error> {
+        self.report.turns_known += 1;
+        // What is new stands behind what is known, unless the file was rewritten.
+        self.report.changed += std::mem::take(&mut self.track.fresh);
         let entry = self.reader.entry(placed.id)?;
-        let turn = entry.as_ref().and_then(Entry::turn).filter(|turn| !turn.is_redacted());
-        Ok(turn.is_some_and(|turn| turn.text() != draft.spoken()))
+        if let Some(turn) = entry.as_ref().and_then(Entry::turn).filter(|turn| !turn.is_redacted()) {
+            self.report.changed += u64::from(turn.text() != draft.spoken());
+            self.call_by(draft);
+        }
+        Ok(())
     }
 
     /// Counts words of the owner that stand in the ledger under another record's key.
