@@ -7,6 +7,7 @@ mod codex;
 mod corpus;
 mod files;
 mod growth;
+mod hostile;
 mod marking;
 mod openclaw;
 mod pi;
