@@ -182,7 +182,7 @@ fn paths_that_cannot_be_imported_are_named() {
     if fs::read_dir("/root").is_err() {
         use std::os::unix::fs::PermissionsExt;
         fs::create_dir(home.path("shut")).unwrap();
-        fs::set_permissions(home.path("shut"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(home.path("shut"), fs::Permissions::from_mode(0o000)).unwrap();
         let ran = home.run(&["import", "shut"]);
         assert!(ran.code == Some(1) && ran.text().contains("cannot be read"), "{ran:?}");
         fs::set_permissions(home.path("shut"), fs::Permissions::from_mode(0o700)).unwrap();

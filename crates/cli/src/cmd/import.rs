@@ -103,10 +103,16 @@ fn text(report: &Report) -> String {
         "{} files, {} records: {} turns added, {} known before",
         report.files, report.records, report.turns_added, report.turns_known
     )];
-    let skipped: u64 = report.skipped.values().sum();
-    if skipped > 0 {
-        let kinds: Vec<String> = report.skipped.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
-        lines.push(format!("skipped, since they hold no words: {}", kinds.join(", ")));
+    let (damaged_kinds, kinds): (Vec<_>, Vec<_>) =
+        report.skipped.iter().partition(|(kind, _)| is_damage(kind));
+    let listed = |kinds: Vec<(&String, &u64)>| {
+        kinds.into_iter().map(|(kind, n)| format!("{kind} {n}")).collect::<Vec<_>>().join(", ")
+    };
+    if !kinds.is_empty() {
+        lines.push(format!("skipped, since they hold no words: {}", listed(kinds)));
+    }
+    if !damaged_kinds.is_empty() {
+        lines.push(format!("lines that could not be read, or not all of them: {}", listed(damaged_kinds)));
     }
     if report.unknown > 0 {
         lines.push(format!(
@@ -142,6 +148,10 @@ fn text(report: &Report) -> String {
     }
     lines.extend(report.refused.iter().map(|r| format!("refused {}: {}", r.file.display(), r.why)));
     lines.join("\n")
+}
+
+fn is_damage(kind: &str) -> bool {
+    [DamageKind::Broken, DamageKind::Unreadable].iter().any(|damage| damage.word() == kind)
 }
 
 fn damaged(line: &DamagedLine) -> String {
