@@ -13,6 +13,7 @@ mod embed;
 mod files;
 mod on_oracle;
 mod on_sqlite;
+mod plans;
 mod schema_page;
 mod search;
 mod support;

@@ -16,7 +16,7 @@ pub(crate) const START: i64 = 1_796_029_200_000;
 pub(crate) struct TestHost {
     pub(crate) clock: AtomicI64,
     pub(crate) step: AtomicI64,
-    drawn: AtomicU64,
+    pub(crate) drawn: AtomicU64,
 }
 
 impl Default for TestHost {

@@ -44,7 +44,7 @@ macro_rules! selection {
             ),
             hops: concat!(
                 "SELECT e.no, h.address, h.speaker, h.at FROM ", $from, " JOIN hop h ON h.entry = e.no \
-                 WHERE e.kind = 'forward' AND ", $where, " ORDER BY e.no, h.place"
+                 WHERE e.kind = 'forward' AND ", $where, " ORDER BY ", $order, ", h.place"
             ),
             compactions: concat!(
                 "SELECT e.no, x.through, x.salt, x.commitment, x.text FROM ", $from,
