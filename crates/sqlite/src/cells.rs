@@ -144,6 +144,31 @@ impl<'r> Cells<'r> {
         Ok(session.zip(seq).map(|(session, seq)| ForkPoint { session, seq }))
     }
 
+    /// The same where rows in a row often have the same value.
+    pub(crate) fn parse_again<T: FromStr + Copy>(
+        &mut self,
+        before: &mut Before<T>,
+    ) -> Result<Option<T>, Fault> {
+        match self.str_opt()? {
+            Some(text) => before.parse(text).map(Some).ok_or_else(|| self.wrong("known value")),
+            None => Ok(None),
+        }
+    }
+
+    /// Three columns: salt, commitment, text; checked where it stands, so that only what is right is copied.
+    pub(crate) fn opened(&mut self) -> Result<Opened, Fault> {
+        let salt = self.salt_opt()?;
+        let commitment = self.digest()?;
+        let text = match (self.bytes_opt()?, salt) {
+            (Some(bytes), Some(salt)) if commit(&salt, bytes) == commitment => {
+                simdutf8::basic::from_utf8(bytes).map(|text| Some(text.to_owned())).map_err(|_| Broken)
+            }
+            (None, None) => Ok(None),
+            _ => Err(Broken),
+        };
+        Ok(Opened { salt, commitment, text })
+    }
+
     /// Three columns: salt, commitment, text.
     pub(crate) fn sealed(&mut self) -> Result<Sealed, Fault> {
         let salt = self.salt_opt()?;
@@ -157,6 +182,39 @@ impl<'r> Cells<'r> {
         let commitment = self.digest_opt()?;
         let text = self.bytes_opt()?.map(<[u8]>::to_vec);
         Ok(commitment.map(|commitment| Sealed { text, salt, commitment }))
+    }
+}
+
+/// A text that was checked.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) salt: Option<Salt>,
+    pub(crate) commitment: Digest,
+    /// `None` where it is gone with its salt, as for [`Sealed::open_kept`].
+    pub(crate) text: Result<Option<String>, Broken>,
+}
+
+/// What a column held in the row before.
+#[derive(Debug)]
+pub(crate) struct Before<T> {
+    text: String,
+    value: Option<T>,
+}
+
+impl<T> Default for Before<T> {
+    fn default() -> Self {
+        Self { text: String::new(), value: None }
+    }
+}
+
+impl<T: FromStr + Copy> Before<T> {
+    fn parse(&mut self, text: &str) -> Option<T> {
+        if self.value.is_none() || self.text != text {
+            self.value = text.parse().ok();
+            self.text.clear();
+            self.text.push_str(text);
+        }
+        self.value
     }
 }
 

@@ -10,7 +10,7 @@ use sayso_model::{
 
 use super::child::{self, CompactionRow, Gone, MarkRow, QuoteRow};
 use super::part::{PartRow, kept};
-use crate::cells::{Broken, Cells, Next, all, each};
+use crate::cells::{Before, Broken, Cells, Next, all, each};
 use crate::fault::Fault;
 use crate::rows::Speakers;
 
@@ -168,13 +168,14 @@ struct Raw {
 
 fn raw_entries(conn: &Connection, selection: &Selection, params: &[&dyn ToSql]) -> Result<Vec<Raw>, Fault> {
     let mut found: Vec<Raw> = Vec::new();
+    let mut before = Shared::default();
     each(conn, ("entry", selection.entries), params, |c| {
         let no = c.int()?;
         if found.last().is_none_or(|last| last.no != no) {
-            found.push(Raw::read(no, c)?);
+            found.push(Raw::read(no, c, &mut before)?);
         }
         c.skip_to(PART);
-        if let (Some(last), Some(part)) = (found.last_mut(), PartRow::read(c)?) {
+        if let (Some(last), Some(part)) = (found.last_mut(), PartRow::read(c, &mut before.by)?) {
             last.parts.push(part);
         }
         Ok(Next::Row)
@@ -182,18 +183,28 @@ fn raw_entries(conn: &Connection, selection: &Selection, params: &[&dyn ToSql]) 
     Ok(found)
 }
 
+/// Ids that rows in a row mostly share.
+#[derive(Default)]
+struct Shared {
+    project: Before<ProjectId>,
+    session: Before<SessionId>,
+    speaker: Before<SpeakerId>,
+    by: Before<SpeakerId>,
+}
+
 impl Raw {
-    fn read(no: i64, c: &mut Cells<'_>) -> Result<Self, Fault> {
+    fn read(no: i64, c: &mut Cells<'_>, before: &mut Shared) -> Result<Self, Fault> {
+        let missing = || Fault::Damaged("an entry has no session".to_owned());
         Ok(Self {
             no,
             id: c.parse()?,
-            project: c.parse()?,
-            session: c.parse()?,
+            project: c.parse_again(&mut before.project)?.ok_or_else(missing)?,
+            session: c.parse_again(&mut before.session)?.ok_or_else(missing)?,
             seq: c.number()?,
             kind: c.word(Kind::read)?,
             recorded_at: UtcMs(c.int()?),
             hash: c.digest()?,
-            speaker: c.parse_opt()?,
+            speaker: c.parse_again(&mut before.speaker)?,
             said_at: c.said_at()?,
             reply_to: c.parse_opt()?,
             supersedes: c.parse_opt()?,
@@ -283,7 +294,7 @@ impl Assembly<'_, '_> {
         let by = row.speaker.map(|id| self.speakers.named(self.conn, id)).transpose()?;
         self.commitments.push(row.text.commitment);
         self.salts.push(row.text.salt);
-        let text = row.text.open_kept();
+        let text = row.text.text;
         if text.is_err() || (matches!(text, Ok(None)) && !self.is_redacted(Gone::Texts)?) {
             self.flaws.push(format!("the text of part {place} is not what was written"));
         }

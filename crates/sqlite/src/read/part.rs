@@ -2,7 +2,7 @@
 
 use sayso_model::{Attachment, Kept, OutputId, Part, PartBody, SpeakerId, ToolCall, ToolResult};
 
-use crate::cells::{Cells, Sealed};
+use crate::cells::{Before, Cells, Opened};
 use crate::fault::Fault;
 
 /// A part's row.
@@ -11,7 +11,7 @@ pub(crate) struct PartRow {
     pub(crate) no: i64,
     pub(crate) speaker: Option<SpeakerId>,
     pub(crate) shape: Shape,
-    pub(crate) text: Sealed,
+    pub(crate) text: Opened,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -58,9 +58,9 @@ macro_rules! part_columns {
 pub(crate) use part_columns;
 
 impl PartRow {
-    pub(crate) fn read(c: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+    pub(crate) fn read(c: &mut Cells<'_>, by: &mut Before<SpeakerId>) -> Result<Option<Self>, Fault> {
         let Some(no) = c.int_opt()? else { return Ok(None) };
-        let speaker = c.parse_opt()?;
+        let speaker = c.parse_again(by)?;
         let shape = Shape {
             kind: c.word(Kind::read)?,
             seal: c.text_opt()?,
@@ -70,7 +70,7 @@ impl PartRow {
             media_type: c.text_opt()?,
             output: c.parse_opt()?,
         };
-        Ok(Some(Self { no, speaker, shape, text: c.sealed()? }))
+        Ok(Some(Self { no, speaker, shape, text: c.opened()? }))
     }
 }
 

@@ -10,7 +10,7 @@ use sayso_model::{
 use sayso_store::Placed;
 use sayso_store::content::KEY_SALT;
 
-use super::{Write, taken};
+use super::{Write, run_kept, taken};
 use crate::cells::{Sealed, run};
 use crate::fault::Fault;
 use crate::read::clamp;
@@ -141,7 +141,7 @@ impl Write<'_> {
             turn.and_then(|t| t.supersedes).map(|id| id.to_string()),
             turn.map(|t| t.repairs),
         ];
-        match run(self.conn, NEW_ENTRY, row)? {
+        match run_kept(&self.hot.entry, self.conn, NEW_ENTRY, row)? {
             0 => Err(taken(placed.id)),
             _ => Ok(self.conn.last_insert_rowid()),
         }
@@ -179,7 +179,7 @@ impl Write<'_> {
                 commitment,
                 text,
             ];
-            run(self.conn, NEW_PART, row)?;
+            run_kept(&self.hot.part, self.conn, NEW_PART, row)?;
         }
         turn.quote.as_ref().map_or(Ok(()), |quote| self.insert_quote(at, quote, texts))
     }

@@ -12,10 +12,10 @@ pub(crate) mod restore;
 
 pub(crate) use insert::{is_stub, speakers_of};
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use rusqlite::Connection;
+use rusqlite::{CachedStatement, Connection, Params};
 use sayso_model::{EntryId, LedgerId, ProjectId, Seed, SessionId, SpeakerId, UtcMs};
 use sayso_store::{Batch, Command, Done, Refusal, Scope, StoreError, check};
 
@@ -90,6 +90,28 @@ fn refused_at(index: usize, fault: Fault) -> Fault {
     }
 }
 
+/// The statements that every turn of a batch runs, kept at hand: finding them by their text costs as much as a short one.
+#[derive(Default)]
+struct Hot<'a> {
+    entry: RefCell<Option<CachedStatement<'a>>>,
+    part: RefCell<Option<CachedStatement<'a>>>,
+}
+
+/// Runs a statement that is kept; the number of rows it changed.
+fn run_kept<'a>(
+    kept: &RefCell<Option<CachedStatement<'a>>>,
+    conn: &'a Connection,
+    sql: &str,
+    params: impl Params,
+) -> Result<usize, Fault> {
+    let mut kept = kept.borrow_mut();
+    let statement = match &mut *kept {
+        Some(statement) => statement,
+        none => none.insert(conn.prepare_cached(sql)?),
+    };
+    Ok(statement.execute(params)?)
+}
+
 /// A batch that is being applied. Rows of sessions are read once and written back once, however many entries they gain.
 pub(crate) struct Write<'a> {
     conn: &'a Connection,
@@ -107,6 +129,7 @@ pub(crate) struct Write<'a> {
     leaving: BTreeSet<SpeakerId>,
     /// Whether texts went that the index of the search may hold.
     forgot: Cell<bool>,
+    hot: Hot<'a>,
 }
 
 impl<'a> Write<'a> {
@@ -124,6 +147,7 @@ impl<'a> Write<'a> {
             recounted: false,
             leaving: BTreeSet::new(),
             forgot: Cell::new(false),
+            hot: Hot::default(),
         }
     }
 
