@@ -1,4 +1,4 @@
-//! Checks and chores of the repository: `cargo xtask ci`, `cargo xtask live`, `cargo xtask bench`, `cargo xtask record`.
+//! Checks and chores of the repository: `cargo xtask ci`, `live`, `bench`, `record` and `soak`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -10,6 +10,7 @@ mod ci;
 mod live;
 mod record;
 mod shell;
+mod soak;
 mod workspace;
 
 use std::ffi::OsString;
@@ -43,6 +44,25 @@ enum Chore {
     },
     /// Record the demo sessions anew, from the real agent programs.
     Record,
+    /// Let several processes write, forward and search in one ledger, and kill one now and then.
+    Soak {
+        /// How long.
+        #[arg(long, default_value_t = 120)]
+        seconds: u64,
+        /// How many processes.
+        #[arg(long, default_value_t = 4)]
+        processes: usize,
+    },
+    /// One of these processes.
+    #[command(hide = true)]
+    SoakWorker {
+        /// Where they meet.
+        folder: PathBuf,
+        /// Its number.
+        n: usize,
+        /// How many there are.
+        of: usize,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -51,5 +71,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Live { sayso } => live::live(sayso),
         Chore::Bench { arguments } => bench::bench(&arguments),
         Chore::Record => record::record(),
+        Chore::Soak { seconds, processes } => soak::soak(seconds, processes),
+        Chore::SoakWorker { folder, n, of } => soak::work(&folder, n, of),
     }
 }
