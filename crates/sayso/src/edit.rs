@@ -14,12 +14,12 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::Unknown`] for an unknown turn; [`Error::Store`] with the refusal: another speaker's turn, one that was
+    /// [`Error::Unknown`] for an unknown turn, [`Error::Erased`] for an erased one; [`Error::Store`] with the refusal: another speaker's turn, one that was
     /// superseded before or holds a quote, a closed session, a key used for other content; storage errors.
     pub fn edit(&self, of: TurnId, turn: &NewTurn) -> Result<(Fate, Placed), Error> {
         let entry = self.entry(of)?.ok_or_else(|| unknown("turn", &of.to_string(), Vec::new()))?;
-        let (_, done) =
-            self.ledger.transact(&self.scope, |plan| plan.edit(of, entry.session, turn.clone()))?;
+        let written = self.ledger.transact(&self.scope, |plan| plan.edit(of, entry.session, turn.clone()));
+        let (_, done) = written.map_err(|error| self.or_erased(error))?;
         first(&done)
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use sayso_model::{Address, EntryId, SessionId};
-use sayso_store::{Command, Erase, Erasing, Forks, Placed, Redact, Redaction, Target};
+use sayso_model::{Address, Entry, EntryBody, EntryId, MarkKind, SessionId};
+use sayso_store::{Command, Erase, Erasing, Forks, Placed, Redact, Redaction, Refusal, Target};
 
 use crate::error::Error;
 use crate::host::FreshIds;
@@ -80,5 +80,18 @@ impl Reader {
             }
         }
         Ok(found.into_values().collect())
+    }
+
+    /// Of a write that was refused for an unknown turn: that it was erased, where this reader sees what is left of it.
+    pub(crate) fn or_erased(&self, error: Error) -> Error {
+        let Some(Refusal::UnknownTurn(id)) = error.refusal() else { return error };
+        match self.entry(*id) {
+            Ok(Some(Entry { body: EntryBody::Mark(mark), project, session, id, .. }))
+                if mark.kind == MarkKind::Erased && mark.of.is_none() =>
+            {
+                Error::Erased { given: Address::Turn(self.ledger.id(), project, session, id, None) }
+            }
+            _ => error,
+        }
     }
 }

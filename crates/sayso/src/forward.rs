@@ -96,11 +96,11 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`Error::Store`] with the refusal: a turn cannot be quoted, the session is closed, the key was used for other
-    /// content, too much at once; [`Error::Selection`] where the words to select are not there exactly once.
+    /// [`Error::Erased`] for an erased turn; [`Error::Store`] with the refusal: a turn cannot be quoted, the session is
+    /// closed, the key was used for other content, too much at once; [`Error::Selection`] where the words to select are not there exactly once.
     pub fn forward(&self, request: ForwardRequest) -> Result<(Fate, Vec<Placed>), Error> {
         let selection = self.selection(&request)?;
-        let ((), done) = self.ledger.transact(&self.scope, |plan| {
+        let written = self.ledger.transact(&self.scope, |plan| {
             let items = request.turns.iter().map(|named| ForwardItem {
                 id: plan.entry_id(),
                 source: named.placed.id,
@@ -120,7 +120,8 @@ impl Reader {
             };
             plan.push(Command::Forward(forward));
             Ok(())
-        })?;
+        });
+        let ((), done) = written.map_err(|error| self.or_erased(error))?;
         match done.into_iter().last() {
             Some(Done::Entries(fate, placed)) => Ok((fate, placed)),
             _ => Ok((Fate::New, Vec::new())),

@@ -3,7 +3,7 @@
 use sayso_model::{MarkKind, ProjectId, SessionId};
 use sayso_store::{
     Alias, Command, Done, Fate, MarkEntry, MergeProject, MoveSession, Placed, Project, RenameProject,
-    RenameSession,
+    RenameSession, Scope, StoreError,
 };
 
 use crate::error::Error;
@@ -68,12 +68,17 @@ impl Reader {
         self.write_project(Command::RenameProject(RenameProject { id, name: name.into() }))
     }
 
-    /// Gives a project one more name, path or other alias under which it is found.
+    /// Gives a project one more name, path or other alias under which it is found. An alias belongs to one project of the
+    /// whole ledger, so a reader that sees some of it only could find out what others are called: it may not.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`] with the refusal: the project is unknown, another one has the alias; storage errors.
+    /// [`StoreError::NeedsWholeLedger`] in a narrower scope; [`Error::Store`] with the refusal: the project is unknown,
+    /// another one has the alias; storage errors.
     pub fn add_alias(&self, project: ProjectId, alias: Alias) -> Result<Project, Error> {
+        if self.scope != Scope::All {
+            return Err(StoreError::NeedsWholeLedger.into());
+        }
         self.write_project(Command::AddAlias(project, alias))
     }
 

@@ -26,7 +26,7 @@ pub enum StoreError {
     #[error("the disk is full: free some space and try again; nothing was half written")]
     Full(#[source] Cause),
     /// The ledger may not be written or its folder not be made.
-    #[error("{} cannot be opened for writing: check the folder and its permissions, or choose another with --ledger", path.display())]
+    #[error("{} cannot be opened for writing: check the folder and its permissions, or name another file", path.display())]
     Denied {
         /// The file.
         path: PathBuf,
@@ -75,7 +75,9 @@ pub enum StoreError {
         cause: Option<Cause>,
     },
     /// The commit began and its end is not known.
-    #[error("it is not known whether the batch was written: repeat it with the same keys")]
+    #[error(
+        "it is not known whether that was written: do the same again; with the same keys nothing is written twice"
+    )]
     CommitUnknown(#[source] Cause),
     /// The operation needs scope all.
     #[error("this needs to see the whole ledger: leave the scope out")]

@@ -219,3 +219,86 @@ fn a_budget_that_is_too_small() {
     let args = ["context", "Plan", "--for", "openai-responses", "--budget", "2"];
     refused(&home, "bad_budget", &args, &args);
 }
+
+/// A pi session with so many turns.
+fn pi_session(turns: usize) -> String {
+    let head = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00Z","cwd":"/work/harbour"}"#;
+    let turn = |n: usize| {
+        let parent = if n == 0 { "null".to_owned() } else { format!("\"m{}\"", n - 1) };
+        let text = format!("turn {n} {}", "words ".repeat(60));
+        format!(
+            r#"{{"type":"message","id":"m{n}","parentId":{parent},"timestamp":"2026-01-01T00:00:01Z","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    std::iter::once(head.to_owned()).chain((0..turns).map(turn)).map(|line| line + "\n").collect()
+}
+
+/// A limit on the size of files fails writes as a full disk does, for a superuser as well.
+#[cfg(unix)]
+#[test]
+fn disk_that_is_full_in_the_middle_of_an_import() {
+    const TURNS: usize = 3_000;
+    let home = Home::new();
+    std::fs::write(home.path("pi.jsonl"), pi_session(TURNS)).unwrap();
+    home.says("Acme/Plan", "agent:Rocky", "The plan stands.");
+    let plain = home.command();
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -f 2000; trap '' XFSZ; exec \"$0\" \"$@\""]).arg(plain.get_program());
+    command.args(["import", "pi.jsonl"]).env_clear().current_dir(home.path(""));
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = super::run(&mut command, b"");
+    home.check("bad_import_full_disk", &["import", "pi.jsonl"], &ran);
+    let turns = || {
+        home.run(&["projects", "--json"]).lines().iter().map(|p| p["turns"].as_u64().unwrap()).sum::<u64>()
+    };
+    let written = turns();
+    assert!((2..TURNS as u64).contains(&written), "some of it is there, not all: {written}");
+    assert_eq!(home.run(&["verify"]).code, Some(0));
+    // The same import again, with room: all of it, once.
+    let again = home.run(&["import", "pi.jsonl", "--json"]).json();
+    let sum = again["turns_added"].as_u64().unwrap() + again["turns_known"].as_u64().unwrap();
+    assert_eq!((sum, turns()), (TURNS as u64, TURNS as u64 + 1));
+    assert_eq!(home.run(&["verify"]).code, Some(0));
+}
+
+#[test]
+fn folder_to_import_that_cannot_be_read() {
+    let (home, _) = one_turn();
+    std::fs::write(home.path("file"), "").unwrap();
+    // A file in the middle of the path: that stops a superuser too, unlike permissions.
+    refused(&home, "bad_import_folder", &["import", "file/sessions"], &["import", "file/sessions"]);
+    refused(&home, "bad_import_missing", &["import", "missing"], &["import", "missing"]);
+    std::fs::create_dir(home.path("empty")).unwrap();
+    refused(&home, "bad_import_empty", &["import", "empty"], &["import", "empty"]);
+}
+
+/// Whatever needs the words of a turn that was erased says that it was.
+#[test]
+fn erased_turn() {
+    let (home, address) = one_turn();
+    home.says("Acme/Plan", "owner:Mira", "Good.");
+    assert_eq!(home.run(&["erase", &address]).code, Some(0));
+    home.check("erased_turn", &["show", "ADDRESS"], &home.run(&["show", &address]));
+    refused(
+        &home,
+        "bad_forward_erased",
+        &["forward", &address, "--to", "Plan"],
+        &["forward", "ADDRESS", "--to", "Plan"],
+    );
+    let edited = home.feed(b"Other words.", &["edit", &address]);
+    home.check("bad_edit_erased", &["edit", "ADDRESS"], &edited);
+    assert_eq!(home.run(&["erase", address.rsplit_once('/').unwrap().0]).code, Some(0));
+    for args in [
+        &["show", &address][..],
+        &["show", &address, "--json"],
+        &["origin", &address],
+        &["forward", &address, "--to", "Plan"],
+        &["pin", &address],
+        &["redact", &address],
+        &["edit", &address],
+    ] {
+        let ran = home.feed(b"words", args);
+        assert_eq!((ran.code, ran.text().as_str()), (Some(1), ""), "{args:?}");
+        assert!(ran.stderr.contains("was erased from this ledger"), "{args:?}: {}", ran.stderr);
+    }
+}

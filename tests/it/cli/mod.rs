@@ -9,6 +9,7 @@ mod hook;
 mod import;
 mod life;
 mod reimport;
+mod scope;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

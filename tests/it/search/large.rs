@@ -112,7 +112,7 @@ fn has(text: &str, word: &str) -> bool {
 
 struct Large {
     _folder: tempfile::TempDir,
-    store: SqliteStore,
+    store: std::sync::Arc<SqliteStore>,
     /// Every turn, in the order it was appended.
     texts: Vec<(EntryId, String)>,
     r: Random,
@@ -121,7 +121,7 @@ struct Large {
 impl Large {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = open(&folder);
+        let store = std::sync::Arc::new(open(&folder));
         store.write(&beginning(SESSIONS)).unwrap();
         Self { _folder: folder, store, texts: Vec::new(), r: Random::new(11) }
     }
@@ -212,6 +212,46 @@ fn compare(turns: usize) {
     let (middle, slowest) = (settled[settled.len() / 2], settled[settled.len() - 1]);
     println!("{turns} turns, indexed in {indexed:?}; newest 20: {middle:?}, of the slowest word {slowest:?}");
     println!("with 1,000 turns that are not indexed: {behind:?}");
+}
+
+/// At many places that the index may have got to, and right after an append at each of them.
+#[test]
+fn whatever_the_index_holds_so_far() {
+    let mut large = Large::new();
+    large.append(2_500);
+    for left in [2_499, 2_000, 1_211, 513, 512, 65, 64, 63, 1, 0] {
+        while large.store.index(7).unwrap().left > left {}
+        large.check(WORDS.iter().copied().step_by(5));
+        large.append(1);
+        large.check(WORDS.iter().copied().skip(2).step_by(11));
+    }
+    large.check(WORDS.iter().copied());
+}
+
+/// The index is caught up by another thread meanwhile, and turns are appended.
+#[test]
+fn while_another_thread_catches_up() {
+    let mut large = Large::new();
+    large.append(2_500);
+    let store = std::sync::Arc::clone(&large.store);
+    let indexing = std::thread::spawn(move || {
+        let mut steps = 0;
+        while store.index(11).unwrap().left > 0 {
+            steps += 1;
+            std::thread::yield_now();
+        }
+        steps
+    });
+    let mut rounds = 0;
+    while !indexing.is_finished() || rounds < 3 {
+        large.check(WORDS.iter().copied().skip(rounds % 7).step_by(7));
+        if rounds < 40 {
+            large.append(3);
+        }
+        rounds += 1;
+    }
+    assert!(indexing.join().unwrap() > 10, "the other thread did some of it");
+    large.check(WORDS.iter().copied());
 }
 
 #[test]

@@ -94,6 +94,22 @@ fn an_erased_turn_leaves_its_place_and_the_chain_holds() {
 }
 
 #[test]
+fn what_needs_the_words_of_an_erased_turn_is_told_that_they_were_erased() {
+    let world = open();
+    let said = world.says("Acme/Plan", (Agent, "Rocky"), "one");
+    world.says("Beta/Build", (Owner, "Mira"), "two");
+    erase(&world, Target::Entry(said.id));
+    let address = world.ledger.address(&said);
+    let is_erased =
+        |error: Error| assert!(matches!(&error, Error::Erased { given } if *given == address), "{error}");
+    is_erased(world.try_forward(world.request(&said, "Beta/Build")).unwrap_err());
+    is_erased(world.all().edit(said.id, &NewTurn::text(Agent, "Rocky", "other")).unwrap_err());
+    // Whoever does not see it is told nothing of it.
+    let narrow = world.only("Beta").forward(world.request(&said, "Beta/Build")).unwrap_err();
+    assert_eq!(narrow.refusal(), Some(&Refusal::UnknownTurn(said.id)));
+}
+
+#[test]
 fn the_beginning_of_a_fork_is_not_erased_unless_told() {
     let world = open();
     let first = world.says("Acme/Plan", (Agent, "Rocky"), "one");

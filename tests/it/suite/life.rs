@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sayso::model::OriginState;
 use sayso::store::Alias;
-use sayso::{NewTurn, Refusal, Scope, SpeakerKind::*};
+use sayso::{Error, NewTurn, Refusal, Scope, SpeakerKind::*, StoreError};
 
 use super::open;
 use crate::support::{World, text};
@@ -153,4 +153,9 @@ fn an_alias_leads_to_its_project_and_belongs_to_one() {
     assert_eq!(world.all().add_alias(acme, alias.clone()).unwrap().id, acme);
     let taken = world.all().add_alias(beta, alias).unwrap_err();
     assert!(matches!(taken.refusal(), Some(Refusal::ProjectAliasTaken { owner, .. }) if *owner == acme));
+    // Whoever sees some projects only cannot try out what others are called.
+    for value in ["/work/acme", "/work/free"] {
+        let refused = world.only("Beta").add_alias(beta, Alias::new("path", value)).unwrap_err();
+        assert!(matches!(refused, Error::Store(StoreError::NeedsWholeLedger)), "{refused}");
+    }
 }

@@ -151,7 +151,7 @@ fn s9_after_a_commit_whose_end_is_not_known_a_retry_with_the_key_writes_once() {
         Other::spawn(&mut command, folder, "until full", 0).ends_well();
         assert_eq!(logged(folder, "other error"), Vec::<String>::new());
         let said = logged(folder, "unknown");
-        assert!(said.len() == 1 && said[0].contains("repeat it with the same keys"), "{said:?}");
+        assert!(said.len() == 1 && said[0].contains("do the same again"), "{said:?}");
         let done = logged(folder, "done").len();
         assert!(done > 0, "some were written before");
         let ledger = Ledger::open(&file(folder), &patient()).unwrap();
