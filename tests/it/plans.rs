@@ -87,7 +87,9 @@ impl Stage {
 }
 
 /// What is asked of a session that is there.
-const WORKS: [(&str, fn(&Stage)); 7] = [
+type Work = fn(&Stage);
+
+const WORKS: [(&str, Work); 7] = [
     ("the last 50 turns", |s| assert_eq!(s.reader().entries(s.session, s.last - 50, 50).unwrap().len(), 50)),
     ("a page in the middle", |s| {
         assert_eq!(s.reader().entries(s.session, s.last / 2, 50).unwrap().len(), 50)
