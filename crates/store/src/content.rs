@@ -91,3 +91,27 @@ fn part(form: Form, part: &NewPart) -> Form {
     };
     form.field(16, part.body.text().as_bytes())
 }
+
+/// Digits of a digest that a key may end in, after a hyphen.
+const DIGEST_DIGITS: usize = 16;
+
+/// What of a key outlives the words that were written under it: a key that ends in a digest (a hyphen and 16 or more
+/// hexadecimal digits) loses it, since the words could be guessed from that. Whatever comes under the same key without its
+/// digest is then taken for what was written.
+///
+/// ```
+/// use sayso_store::content::lasting;
+///
+/// assert_eq!(lasting("codex:12-0123456789abcdef"), "codex:12");
+/// assert_eq!(lasting("turn-1"), "turn-1");
+/// ```
+#[must_use]
+pub fn lasting(key: &str) -> &str {
+    let is_digest = |end: &str| {
+        end.len() >= DIGEST_DIGITS && end.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    };
+    match key.rsplit_once('-') {
+        Some((rest, end)) if is_digest(end) && !rest.is_empty() => rest,
+        _ => key,
+    }
+}

@@ -95,6 +95,32 @@ fn a_key_of_a_redacted_turn_is_still_known() {
     sound(&world);
 }
 
+/// A key that ends in a digest of what was written would give short words away: what is kept of it does not hold the digest.
+#[test]
+fn of_a_key_with_a_digest_only_the_place_outlives_the_words() {
+    let world = open();
+    let session = world.session("Acme", "Plan");
+    let turn = |key: &str, text: &str| NewTurn::text(Agent, "Rocky", text).with_key(key);
+    let key = |digit: &str| format!("codex:12-{}", digit.repeat(16));
+    let first = world.ledger.append(&session, turn(&key("a"), "the words")).unwrap();
+    // As long as the words are there, another digest is another record.
+    let second = world.ledger.append(&session, turn(&key("b"), "other words")).unwrap();
+    assert_ne!(second.id, first.id);
+    assert_eq!(world.all().known(session.id, &key("c")).unwrap(), None);
+    for source in [first, second] {
+        world.all().redact(source.id, Quotes::Keep).unwrap();
+    }
+    for digit in ["a", "b", "c"] {
+        assert_eq!(world.all().known(session.id, &key(digit)).unwrap(), Some(first), "{digit}");
+    }
+    assert_eq!(world.ledger.append(&session, turn(&key("a"), "the words")).unwrap(), first);
+    // Another place is another record.
+    let other = format!("codex:13-{}", "a".repeat(16));
+    assert_eq!(world.all().known(session.id, &other).unwrap(), None);
+    assert_ne!(world.ledger.append(&session, turn(&other, "more words")).unwrap().id, first.id);
+    sound(&world);
+}
+
 fn result(world: &World, bytes: &[u8], text: &str) -> (Placed, sayso::model::OutputId) {
     let session = world.session("Acme", "Plan");
     let blob = world.ledger.put_blob(&mut &bytes[..]).unwrap();

@@ -1,9 +1,9 @@
 //! Idempotency keys. The key of an entry whose text was taken away is kept as a keyed hash only: keys may tell something of
-//! the text, such as a digest of the record that it was imported from.
+//! the text, such as a digest of the record that it was imported from: that part of it is not kept at all.
 
 use rusqlite::Connection;
 use sayso_model::{Digest, Salt, SessionId, row};
-use sayso_store::content::kind;
+use sayso_store::content::{kind, lasting};
 use sayso_store::{Placed, Scope};
 
 use super::turns::{place_columns, read_place, visible};
@@ -36,10 +36,17 @@ pub(crate) fn find(
     kind: &str,
     key: &str,
 ) -> Result<Option<Found>, Fault> {
-    match exact(conn, session, kind, key)? {
-        None => exact(conn, session, kind, &forgotten(&secret(conn)?, session, kind, key)),
-        found => Ok(found),
+    let found = exact(conn, session, kind, key)?;
+    if found.is_some() {
+        return Ok(found);
     }
+    let secret = secret(conn)?;
+    let found = exact(conn, session, kind, &forgotten(&secret, session, kind, lasting(key)))?;
+    // Before, the whole key was kept.
+    if found.is_some() || lasting(key) == key {
+        return Ok(found);
+    }
+    exact(conn, session, kind, &forgotten(&secret, session, kind, key))
 }
 
 fn exact(conn: &Connection, session: SessionId, kind: &str, key: &str) -> Result<Option<Found>, Fault> {

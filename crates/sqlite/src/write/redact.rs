@@ -2,6 +2,7 @@
 
 use rusqlite::params;
 use sayso_model::{Digest, EntryBody, Mark, OutputId, Seed, SessionId};
+use sayso_store::content::lasting;
 use sayso_store::{Done, Fate, Placed, Redact, Redaction, Refusal};
 
 use super::{Write, unknown_turn};
@@ -47,7 +48,7 @@ const ZERO_KEYS: &str =
     "UPDATE caller_key SET salt = zeroblob(16) WHERE session = ?1 AND entry = ?2 AND salt IS NOT NULL";
 const DROP_KEYS: &str = "DELETE FROM caller_key WHERE session = ?1 AND entry = ?2 AND salt IS NOT NULL";
 const FORGOTTEN_KEY: &str = "INSERT INTO caller_key (session, kind, value, salt, content, entry, digest) \
-     VALUES (?1, ?2, ?3, NULL, ?4, ?5, ?6)";
+     VALUES (?1, ?2, ?3, NULL, ?4, ?5, ?6) ON CONFLICT (session, kind, value) DO NOTHING";
 /// The outputs that the parts of an entry name, and no other part whose text is still there.
 const OUTPUTS: (&str, &str) = (
     "part",
@@ -103,7 +104,7 @@ impl Write<'_> {
         run(self.conn, ZERO_KEYS, at.clone())?;
         run(self.conn, DROP_KEYS, at)?;
         for (kind, value, content) in keys {
-            let value = key::forgotten(&secret, session, &kind, &value);
+            let value = key::forgotten(&secret, session, &kind, lasting(&value));
             let digest = sayso_model::row::key(session, &kind, &value, content, placed.id);
             let row = params![session.to_string(), kind, value, content.0, no, digest.0];
             run(self.conn, FORGOTTEN_KEY, row)?;

@@ -213,7 +213,7 @@ impl Write<'_> {
     /// The items written before under this key: all of them or none, since they were one batch.
     fn known_items(&self, c: &Forward) -> Result<Vec<Placed>, Refusal> {
         let mut others = c.other_keys().into_iter();
-        if let Some(record) = others.find_map(|key| self.state.keys.get(&(c.session, kind::FORWARD, key))) {
+        if let Some(record) = others.find_map(|key| self.state.under_key(c.session, kind::FORWARD, &key)) {
             return Err(Refusal::Conflict { key: c.key.clone().unwrap_or_default(), written: record.entry });
         }
         let items = 0..c.items.len();
@@ -342,7 +342,7 @@ impl Write<'_> {
         content: &[u8],
     ) -> Result<Found, Refusal> {
         let Some(key) = key else { return Ok(None) };
-        match self.state.keys.get(&(session, kind, key.to_owned())) {
+        match self.state.under_key(session, kind, key) {
             Some(record) if record.is_for(content) => Ok(self.state.placed(record.entry)),
             Some(record) => Err(Refusal::Conflict { key: key.to_owned(), written: record.entry }),
             None => Ok(None),

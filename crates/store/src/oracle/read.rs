@@ -161,7 +161,7 @@ impl State {
     pub(super) fn known(&self, scope: &Scope, session: SessionId, key: &str) -> Option<Placed> {
         self.sessions.get(&session).filter(|s| scope.sees(s.project))?;
         let kinds = [kind::TURN, kind::COMPACT];
-        let mut found = kinds.iter().filter_map(|kind| self.keys.get(&(session, *kind, key.to_owned())));
+        let mut found = kinds.iter().filter_map(|kind| self.under_key(session, kind, key));
         found.next().and_then(|record| self.placed(record.entry))
     }
 

@@ -7,7 +7,7 @@ use sayso_model::{
 };
 
 use super::apply::Write;
-use super::state::{Gone, Record, State};
+use super::state::{Gone, Record, State, forgotten};
 use crate::command::{Done, Fate, Placed, Redact, Redaction};
 use crate::error::Refusal;
 
@@ -61,8 +61,20 @@ impl State {
             }
         }
         if what == Redaction::Whole {
-            self.keys.values_mut().filter(|key| key.entry == of).for_each(|key| key.salt = None);
+            self.forget_keys(of);
             self.drop_outputs(&named);
+        }
+    }
+
+    /// Keeps of an entry's keys what outlives its words.
+    pub(super) fn forget_keys(&mut self, of: EntryId) {
+        let theirs: Vec<_> = self.keys.iter().filter(|(_, r)| r.entry == of && r.salt.is_some()).collect();
+        let theirs: Vec<_> = theirs.into_iter().map(|(key, _)| key.clone()).collect();
+        for key in theirs {
+            let Some(mut record) = self.keys.remove(&key) else { continue };
+            record.salt = None;
+            let (session, kind, value) = key;
+            self.keys.entry((session, kind, forgotten(&value))).or_insert(record);
         }
     }
 

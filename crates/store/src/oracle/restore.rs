@@ -180,7 +180,7 @@ impl Write<'_> {
                 self.state.wipe(of, Redaction::Whole);
             }
             MarkKind::Redacted => {
-                self.state.keys.values_mut().filter(|key| key.entry == of).for_each(|key| key.salt = None);
+                self.state.forget_keys(of);
             }
             MarkKind::QuoteRedacted if record.entry.turn().is_some_and(|t| t.quote.is_some()) => {
                 self.state.wipe(of, Redaction::Quote);

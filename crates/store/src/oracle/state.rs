@@ -10,6 +10,7 @@ use sayso_model::{
 };
 
 use crate::command::{Alias, Placed};
+use crate::content::lasting;
 use crate::query::{Output, Session};
 
 /// Everything in a ledger.
@@ -82,6 +83,11 @@ pub(super) struct KeyRecord {
     pub(super) entry: EntryId,
 }
 
+/// What stands for a key whose words were taken away.
+pub(super) fn forgotten(key: &str) -> String {
+    format!("forgotten {}", lasting(key))
+}
+
 impl KeyRecord {
     pub(super) fn is_for(&self, content: &[u8]) -> bool {
         self.salt.is_none_or(|salt| commit(&salt, content) == self.content)
@@ -116,6 +122,12 @@ impl State {
             id = into;
         }
         id
+    }
+
+    /// What was written under a key, also where its words were taken away since.
+    pub(super) fn under_key(&self, session: SessionId, kind: &'static str, key: &str) -> Option<&KeyRecord> {
+        let of = |value: String| self.keys.get(&(session, kind, value));
+        of(key.to_owned()).or_else(|| of(forgotten(key)))
     }
 
     pub(super) fn name_commitment(&self, id: SpeakerId) -> Digest {
