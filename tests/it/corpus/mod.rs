@@ -4,6 +4,7 @@
 //! it there is nothing to read: the test says so and passes.
 
 mod compare;
+mod constructed;
 mod contexts;
 pub(crate) mod counter;
 
