@@ -2,8 +2,9 @@
 //! and Claude Code, and OpenClaw's database. Also writes and imports exports of ledgers themselves ([`archive`]). What becomes of every record stands in [`mapping`].
 //!
 //! A file is recognised by its first complete record; its name and place tell what a program put aside, and OpenClaw's
-//! sessions from pi's, which look the same. It is read one line at a time, however long a line is. Every record ends up as a turn, a compaction, a mark, a named skip or an `unknown` that is reported: nothing
-//! is dropped in silence. Importing again adds only what is new, and a file that is still being written may be imported
+//! sessions from pi's, which look the same. It is read one line at a time, however long a line is. Every record ends up as
+//! a turn, a compaction, a mark, a named skip or an `unknown` that is reported: nothing is dropped in silence. Lines that
+//! break off are named, and so are files that were rewritten: what the ledger has of them stays. Importing again adds only what is new, and a file that is still being written may be imported
 //! at any moment: a last record that is not complete yet stays where it is.
 //!
 //! ```
