@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use sayso::Durability;
+use sayso::{Durability, Host, SystemHost};
 use tempfile::TempDir;
 
 use crate::Arguments;
@@ -96,16 +96,15 @@ impl Large {
         for start in (0..ground.turns).step_by(STEP as usize) {
             let end = (start + STEP).min(ground.turns);
             let texts: Vec<String> = (start..end).map(|n| corpus::turn(SEED, n)).collect();
-            let ids: Vec<u128> = texts.iter().map(|_| fresh(&mut random)).collect();
             let numbers: Vec<u64> = (start..end).collect();
             let own = || import(&ours, &numbers, &texts, sessions as u64);
-            let by_hand = || import_raw(&raw, &names, (&numbers, &texts, &ids));
+            let mut by_hand = || import_raw(&raw, &names, (&numbers, &texts), &mut random);
             // The side that goes first changes from step to step.
             let (a, b) = if steps.len() % 2 == 0 {
                 let a = time(own);
-                (a, time(by_hand))
+                (a, time(&mut by_hand))
             } else {
-                let b = time(by_hand);
+                let b = time(&mut by_hand);
                 (time(own), b)
             };
             a.0?;
@@ -123,10 +122,11 @@ impl Large {
     }
 }
 
-/// An id as it would be made now: 48 bits of time, 80 random bits.
+/// An id as Sayso makes it: 48 bits of the time now, so that ids of one import lie side by side in an index, 80 random bits.
 pub(crate) fn fresh(random: &mut corpus::Random) -> u128 {
     let low = (u128::from(random.next()) << 16) | u128::from(random.next() & 0xFFFF);
-    (1_800_000_000_000_u128 << 80) | (low & ((1 << 80) - 1))
+    let now = u128::from(SystemHost.now().0.unsigned_abs());
+    (now << 80) | (low & ((1 << 80) - 1))
 }
 
 fn import(ours: &Ours, numbers: &[u64], texts: &[String], sessions: u64) -> Result<()> {
@@ -141,15 +141,16 @@ fn import(ours: &Ours, numbers: &[u64], texts: &[String], sessions: u64) -> Resu
 fn import_raw(
     raw: &Raw,
     names: &[String],
-    (numbers, texts, ids): (&[u64], &[String], &[u128]),
+    (numbers, texts): (&[u64], &[String]),
+    random: &mut corpus::Random,
 ) -> Result<()> {
     let batch = BATCH as usize;
     let sessions = names.len() as u64;
-    for ((numbers, texts), ids) in numbers.chunks(batch).zip(texts.chunks(batch)).zip(ids.chunks(batch)) {
-        let new = numbers.iter().zip(texts).zip(ids).filter_map(|((n, text), id)| {
+    for (numbers, texts) in numbers.chunks(batch).zip(texts.chunks(batch)) {
+        let new = numbers.iter().zip(texts).filter_map(|(n, text)| {
             let (session, before) = place(*n, sessions);
             let session = names.get(usize::try_from(session).ok()?)?;
-            Some(New { id: *id, session, seq: i64::try_from(before).ok()? + 1, text })
+            Some(New { id: fresh(random), session, seq: i64::try_from(before).ok()? + 1, text })
         });
         raw.import(new)?;
     }
