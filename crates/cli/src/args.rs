@@ -175,6 +175,18 @@ pub(crate) struct Show {
     /// In which form [default: card; with --json: json]
     #[arg(long = "as", value_name = "FORM")]
     pub(crate) form: Option<Form>,
+    /// Of a session, only its last N entries
+    #[arg(long, value_name = "N", conflicts_with_all = ["from", "after"])]
+    pub(crate) last: Option<u64>,
+    /// Of a session, only this turn and what comes later
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "after")]
+    pub(crate) from: Option<String>,
+    /// Of a session, only what comes after this turn: the last of the page before
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) after: Option<String>,
+    /// Of a session, at most so many entries
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
 }
 
 #[derive(Debug, Args)]

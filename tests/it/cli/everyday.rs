@@ -140,3 +140,28 @@ fn search() {
         home.check(name, &args, &ran);
     }
 }
+
+#[test]
+fn a_session_is_shown_in_pages() {
+    let home = Home::new();
+    let said: Vec<String> =
+        (0..5).map(|n| home.says("Acme/Plan", "owner:Mira", &format!("Step {n}."))).collect();
+    let elsewhere = home.says("Acme/Build", "owner:Mira", "Built.");
+    let page = |args: &[&str]| -> Vec<String> {
+        let shown = home.run(&[&["show", "Plan", "--json"], args].concat()).lines();
+        shown.iter().map(|turn| turn["address"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(page(&[]), said);
+    assert_eq!(page(&["--last", "2"]), said[3..]);
+    assert_eq!(page(&["--last", "9"]), said);
+    assert_eq!(page(&["--after", &said[1]]), said[2..]);
+    assert_eq!(page(&["--from", &said[1], "--limit", "2"]), said[1..3]);
+    assert_eq!(page(&["--after", &said[4]]), said[5..]);
+    let refused = |args: &[&str], why: &str| {
+        let ran = home.run(args);
+        assert!(ran.code == Some(1) && ran.stderr.contains(why), "{}", ran.stderr);
+    };
+    refused(&["show", "Plan", "--from", &elsewhere], "stands in another session");
+    refused(&["show", &said[0], "--last", "2"], "name the session");
+    assert_eq!(home.run(&["show", "Plan", "--last", "1", "--after", &said[0]]).code, Some(2));
+}

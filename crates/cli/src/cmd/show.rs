@@ -1,6 +1,7 @@
 //! `sayso show`
 
 use sayso::model::{Address, Entry, EntryBody, SessionId, hidden};
+use sayso::store::Alias;
 use sayso::view::card::Card;
 use sayso::view::marker::{Message, Profile, render, render_json};
 use sayso::view::turn::Show as Shown;
@@ -15,13 +16,47 @@ pub(crate) fn run(args: &Show, global: &Global, out: &mut Out<'_>) -> Result<(),
     let reader = open::reader(global)?;
     match target(&args.address, &reader)? {
         Target::Session(session) => {
-            for (index, entry) in reader.walk(session, 0).enumerate() {
+            let entries = reader.walk(session, start(args, session, &reader)?);
+            for (index, entry) in entries.take(args.limit.unwrap_or(usize::MAX)).enumerate() {
                 separate(index, args.form, out)?;
                 print(&entry?, args.form, &reader, out)?;
             }
             Ok(())
         }
+        Target::Entry(_) if is_part(args) => Err(Failure::request(
+            "--last, --from, --after and --limit choose among the entries of a session: name the session, and a turn behind \
+             --from or --after",
+        )),
         Target::Entry(entry) => print(&entry, args.form, &reader, out),
+    }
+}
+
+const fn is_part(args: &Show) -> bool {
+    args.last.is_some() || args.from.is_some() || args.after.is_some() || args.limit.is_some()
+}
+
+/// The place after which entries are shown.
+fn start(args: &Show, session: SessionId, reader: &Reader) -> Result<u64, Failure> {
+    if let Some(last) = args.last {
+        let there = reader.session(session)?.map_or(0, |s| s.last_seq);
+        return Ok(there.saturating_sub(last));
+    }
+    match (&args.from, &args.after) {
+        (Some(from), _) => Ok(place(from, session, reader)?.saturating_sub(1)),
+        (None, Some(after)) => place(after, session, reader),
+        (None, None) => Ok(0),
+    }
+}
+
+/// The place of a turn in what a session shows.
+fn place(given: &str, session: SessionId, reader: &Reader) -> Result<u64, Failure> {
+    let turn = reader.find_turn(given)?.placed;
+    let there = reader.entries(session, turn.seq.saturating_sub(1), 1)?;
+    match there.first() {
+        Some(entry) if entry.id == turn.id => Ok(turn.seq),
+        _ => Err(Failure::request(format!(
+            "the turn {given} stands in another session: show that one, or name a turn of this session"
+        ))),
     }
 }
 
@@ -33,6 +68,10 @@ enum Target {
 /// A turn, or a session; a text that names neither is reported as no turn, the more common case.
 fn target(given: &str, reader: &Reader) -> Result<Target, Failure> {
     if let Some(Address::Session(..)) = reader.address(given)? {
+        return Ok(Target::Session(reader.find_session(given)?.id));
+    }
+    // A name is found by its index; the end of an id only by looking at all of them.
+    if !looks_like_id(given) && !reader.sessions_as(&Alias::new("name", given))?.is_empty() {
         return Ok(Target::Session(reader.find_session(given)?.id));
     }
     match reader.find_turn(given) {
