@@ -2,6 +2,7 @@
 
 mod compare;
 mod copies;
+mod growing;
 pub(crate) mod random;
 mod world;
 
@@ -18,6 +19,7 @@ use sayso_store::{Batch, Done, Erasing, Fate, Oracle, Refusal, Scope, Store, Sto
 
 use compare::Pair;
 use copies::Copies;
+use growing::Growing;
 use random::Random;
 use world::World;
 
@@ -53,26 +55,30 @@ fn put_blobs(pair: &Pair<'_>, world: &mut World, r: &mut Random) {
 fn sequence(seed: u64, batches: usize, counts: &mut Counts) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.sayso");
-    let (oracle, mut store) = (Oracle::new(LEDGER), open(&path));
+    let (oracle, store) = (Arc::new(Oracle::new(LEDGER)), Arc::new(open(&path)));
+    let mut growing = Growing::new(Arc::clone(&oracle), Arc::clone(&store));
     let (mut world, mut r) = (World::default(), Random::new(seed));
     let first = world.first(&mut r);
-    put_blobs(&Pair { oracle: &oracle, store: &store }, &mut world, &mut r);
-    write(&Pair { oracle: &oracle, store: &store }, &first, counts).unwrap();
+    put_blobs(&Pair { oracle: &*oracle, store: &*store }, &mut world, &mut r);
+    write(&Pair { oracle: &*oracle, store: &*store }, &first, counts).unwrap();
     world.settle(true, &mut r);
     for step in 1..=batches {
         if r.chance(7) {
-            erase(&Pair { oracle: &oracle, store: &store }, &mut world, &mut r, counts);
+            erase(&Pair { oracle: &*oracle, store: &*store }, &mut world, &mut r, counts);
+        }
+        if r.chance(40) {
+            growing.step(&mut world, &mut r, counts);
         }
         let batch = world.next(&mut r);
-        let done = write(&Pair { oracle: &oracle, store: &store }, &batch, counts);
+        let done = write(&Pair { oracle: &*oracle, store: &*store }, &batch, counts);
         world.settle(done.is_ok(), &mut r);
         if step % 8 == 0 {
-            Pair { oracle: &oracle, store: &store }.compare(&world, &mut r);
+            Pair { oracle: &*oracle, store: &*store }.compare(&world, &mut r);
         }
     }
-    drop(store);
-    store = open(&path);
-    Pair { oracle: &oracle, store: &store }.compare(&world, &mut r);
+    drop((store, growing));
+    let store = open(&path);
+    Pair { oracle: &*oracle, store: &store }.compare(&world, &mut r);
 }
 
 /// A ledger that is copied when it is half written, and again at the end.

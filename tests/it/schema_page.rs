@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use sayso::model::{Outcome, PartBody, ToolResult};
-use sayso::store::{Command, OutputState, OutputStream, StoreOutput, StreamKind};
+use sayso::store::{Command, OutputState, OutputStream, Run, StoreOutput, StreamKind};
 use sayso::{CompactRequest, Forks, NewTurn, Quotes, Scope, SpeakerKind, Target};
 
 use crate::on_sqlite;
@@ -48,7 +48,8 @@ fn fill(world: &World) -> [(&'static str, String); 4] {
         tool: "bash".into(),
         state: OutputState::Complete,
         exit: Some(0),
-        streams: vec![OutputStream { kind: StreamKind::Stdout, blob }],
+        streams: vec![OutputStream::new(StreamKind::Stdout, blob)],
+        run: Run::default(),
     };
     world.ledger.write(&Scope::All, vec![Command::StoreOutput(store)]).unwrap();
     let result = PartBody::ToolResult(ToolResult {

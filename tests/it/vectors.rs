@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use sayso::model::canon::{Form, Salt, commit};
 use sayso::model::form::{self, Genesis, Link, Seed};
+use sayso::model::row::{self, OutputRow, RunRow, StreamRow};
 use sayso::model::{
     Address, Compaction, Cut, Digest, EntryBody, EntryId, Hop, Kept, LedgerId, Mark, MarkKind, Origin,
-    Outcome, Part, PartBody, ProjectId, Quote, SaidAt, SessionId, SessionKind, Span, Speaker, SpeakerId,
-    SpeakerKind, ToolResult, Turn, UtcMs,
+    Outcome, OutputId, Part, PartBody, ProjectId, Quote, SaidAt, SessionId, SessionKind, Span, Speaker,
+    SpeakerId, SpeakerKind, ToolResult, Turn, UtcMs,
 };
 
 fn speaker(kind: SpeakerKind, id: u128, name: &str) -> Speaker {
@@ -115,6 +116,46 @@ fn hex(bytes: &[u8]) -> String {
         text.push('\n');
     }
     text
+}
+
+#[test]
+fn output_rows() {
+    let begin = Form::recorded;
+    let streams = [
+        StreamRow { kind: "stdout", hash: Digest([1; 32]), bytes: 1_024, total: None },
+        StreamRow { kind: "stderr", hash: Digest([2; 32]), bytes: 3, total: None },
+    ];
+    let plain = OutputRow {
+        id: OutputId::from_u128(1),
+        session: SessionId::from_u128(3),
+        tool: "bash",
+        state: "capped",
+        exit: Some(-1),
+        recorded_at: UtcMs(1_796_029_200_000),
+        streams: &streams,
+        run: RunRow::default(),
+    };
+    let run = RunRow {
+        command: Some("make check"),
+        signal: Some(9),
+        timed_out: true,
+        duration: Some(2_000),
+        pipe_held: true,
+        charset: Some("euc-kr"),
+        order: "o1000 e3 o24",
+    };
+    let capped = [StreamRow { total: Some(2_048), ..streams[0] }, streams[1]];
+    let rows = [
+        ("of a ledger that knows nothing of how its tool was run", plain),
+        ("with all that can be known", OutputRow { exit: None, run, streams: &capped, ..plain }),
+    ];
+    let mut page = String::new();
+    for (name, row) in rows {
+        let form = row::output_form(&row, begin);
+        assert_eq!(form.hash(), row::output(&row));
+        writeln!(page, "{name}: {}\n{}", form.hash(), hex(form.bytes())).unwrap();
+    }
+    sayso_snapshots::check("output_rows", &page);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The program's arguments and their help.
 
 mod life;
+mod output;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use sayso::model::{SaidAt, Span, UtcMs};
 use sayso::{SpeakerKind, SpeakerRef, What};
 
 pub(crate) use life::{Edit, Erase, Fork, Pin, Project, Redact, Session};
+pub(crate) use output::{Doctor, Output, Part};
 
 /// The conversation ledger: every turn, and on whose say-so the words stand there.
 #[derive(Debug, Parser)]
@@ -89,7 +91,7 @@ pub(crate) enum Command {
     Context(Context),
     /// Record that a summary stands for a session's earlier turns, which stay
     Compact(Compact),
-    /// Print a stored output whole
+    /// Print a stored output: whole, a range of lines or bytes, its head or tail, or the lines that match
     Output(Output),
     /// List forwarded turns that their agent has not seen yet
     Inbox(Inbox),
@@ -100,7 +102,7 @@ pub(crate) enum Command {
     /// Write projects or sessions as one file: to import elsewhere, or to read
     Export(Export),
     /// Look for trouble: with the ledger, and records of hooks that failed
-    Doctor,
+    Doctor(Doctor),
     /// Answer a hook of an agent program; never fails and never stops the agent
     Hook(Hook),
     /// See it work on a throwaway ledger, whatever --ledger says
@@ -309,18 +311,6 @@ pub(crate) struct Compact {
     /// An idempotency key: the same key with the same summary is written once
     #[arg(long)]
     pub(crate) key: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Output {
-    /// The output's id, or 6 or more characters from its end
-    pub(crate) id: String,
-    /// Write to a new file instead of standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) to: Option<PathBuf>,
-    /// Standard error instead of standard output
-    #[arg(long)]
-    pub(crate) stderr: bool,
 }
 
 #[derive(Debug, Args)]

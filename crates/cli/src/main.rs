@@ -74,7 +74,7 @@ fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
         Command::Output(args) => cmd::output::run(&args, global, out),
         Command::Verify(args) => cmd::verify::run(&args, global, out),
         Command::Backup(args) => cmd::backup::run(&args, global, out),
-        Command::Doctor => cmd::doctor::run(global, out),
+        Command::Doctor(args) => cmd::doctor::run(&args, global, out),
         Command::Demo(args) => cmd::demo::run(&args, out),
         Command::Completions { shell } => cmd::meta::completions(shell, out),
         Command::Man { to } => cmd::meta::man(to.as_deref(), out),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use sayso::store::Collected;
 use sayso::{Ledger, Options, Reader, Scope, SpeakerKind, SpeakerRef};
 
 use crate::args::Global;
@@ -68,4 +69,14 @@ pub(crate) fn look(global: &Global) -> Result<usize, Failure> {
     let options = Options { create: false, wait: std::time::Duration::from_secs(2), ..Options::default() };
     let ledger = Ledger::open(&path(global)?, &options)?;
     Ok(ledger.reader(Scope::All).sessions(None)?.len())
+}
+
+/// Collects unused bytes in a ledger that is there; `None` where there is none.
+pub(crate) fn collect(global: &Global, grace: std::time::Duration) -> Result<Option<Collected>, Failure> {
+    let path = path(global)?;
+    if matches!(path.try_exists(), Ok(false)) {
+        return Ok(None);
+    }
+    let ledger = Ledger::open(&path, &Options { create: false, ..Options::default() })?;
+    Ok(Some(ledger.collect(grace)?))
 }

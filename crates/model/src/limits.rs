@@ -32,6 +32,10 @@ pub const CANDIDATES: usize = 10;
 pub const LOOK_BACK_ENTRIES: u64 = 4_096;
 /// Entries that a result may stand before its call, where it was stored too early.
 pub const EARLY_ENTRIES: u64 = 64;
+/// Characters of an output's command line at most; a longer one is cut by whoever runs it.
+pub const COMMAND_CHARS: usize = 65_536;
+/// Runs of the order in which an output's streams were read, at most; what came later is in no known order.
+pub const READ_ORDER: usize = 4_096;
 /// Bytes at the beginning of each stream of an output that are searched.
 pub const SEARCHED_BYTES: usize = 1024 * 1024;
 /// Lines of what a tool printed that an exported page shows at most: three quarters from the beginning, the rest from the end.

@@ -92,24 +92,80 @@ pub struct OutputRow<'a> {
     pub exit: Option<i32>,
     /// When it was recorded.
     pub recorded_at: UtcMs,
-    /// Its streams in order: the word, the hash of the bytes, their number.
-    pub streams: &'a [(&'a str, Digest, u64)],
+    /// Its streams in order.
+    pub streams: &'a [StreamRow<'a>],
+    /// How its tool was run; the default for outputs of which nothing of that is known.
+    pub run: RunRow<'a>,
 }
 
-/// The digest of an output's rows (domain `sayso.output.v1`).
+/// What the row of one stream holds.
+#[derive(Debug, Clone, Copy)]
+pub struct StreamRow<'a> {
+    /// Its word.
+    pub kind: &'a str,
+    /// The hash of its bytes.
+    pub hash: Digest,
+    /// Their number.
+    pub bytes: u64,
+    /// How many there had been, where not all were kept and that is known.
+    pub total: Option<u64>,
+}
+
+/// What the columns on how a tool was run hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunRow<'a> {
+    /// The command line.
+    pub command: Option<&'a str>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether its time was over.
+    pub timed_out: bool,
+    /// How long it ran, in milliseconds.
+    pub duration: Option<u64>,
+    /// Whether another process still held a pipe when reading ended.
+    pub pipe_held: bool,
+    /// The charset that was declared.
+    pub charset: Option<&'a str>,
+    /// The order in which its streams were read; empty where not known.
+    pub order: &'a str,
+}
+
+/// The digest of an output's rows: domain `sayso.output.v1` where nothing is known of how its tool was run, as in ledgers
+/// that have no columns for it, else `sayso.output.v2`.
 #[must_use]
 pub fn output(row: &OutputRow<'_>) -> Digest {
-    Form::new("sayso.output.v1")
+    output_form(row, Form::new).hash()
+}
+
+/// The form that [`output`] is taken over, begun by `begin`.
+#[must_use]
+pub fn output_form(row: &OutputRow<'_>, begin: fn(&str) -> Form) -> Form {
+    let plain = row.run == RunRow::default() && row.streams.iter().all(|s| s.total.is_none());
+    let form = begin(if plain { "sayso.output.v1" } else { "sayso.output.v2" })
         .field(1, &row.id.to_bytes())
         .field(2, &row.session.to_bytes())
         .field(3, row.tool.as_bytes())
         .field(4, row.state.as_bytes())
         .option(5, row.exit, |f, tag, exit| f.number(tag, exit))
         .number(6, row.recorded_at.0)
-        .list(7, row.streams, |f, (kind, hash, bytes)| {
-            f.field(8, kind.as_bytes()).field(9, &hash.0).number(10, *bytes)
-        })
-        .hash()
+        .list(7, row.streams, |f, stream| {
+            f.field(8, stream.kind.as_bytes()).field(9, &stream.hash.0).number(10, stream.bytes).option(
+                11,
+                stream.total,
+                |f, tag, total| f.number(tag, total),
+            )
+        });
+    if plain { form } else { run(form, &row.run) }
+}
+
+fn run(form: Form, run: &RunRow<'_>) -> Form {
+    form.option(12, run.command, |f, tag, command| f.field(tag, command.as_bytes()))
+        .option(13, run.signal, |f, tag, signal| f.number(tag, signal))
+        .number(14, run.timed_out)
+        .option(15, run.duration, |f, tag, ms| f.number(tag, ms))
+        .number(16, run.pipe_held)
+        .option(17, run.charset, |f, tag, charset| f.field(tag, charset.as_bytes()))
+        .field(18, run.order.as_bytes())
 }
 
 /// What stands for something that was forgotten, so that it is known again when it comes back: BLAKE3, keyed with a secret

@@ -1,6 +1,6 @@
 //! What can go wrong, typed by what the caller does next.
 
-use sayso_model::{Address, AddressError, IdError, LedgerId, SpanError};
+use sayso_model::{Address, AddressError, IdError, LedgerId, OutputId, SpanError};
 use sayso_store::StoreError;
 use sayso_view::context::NeedsCompaction;
 
@@ -113,6 +113,12 @@ pub enum Error {
     /// The context does not fit the budget.
     #[error(transparent)]
     NeedsCompaction(#[from] NeedsCompaction),
+    /// The output went while it was read.
+    #[error("output {id} was erased while it was read: what was read so far is all there is")]
+    OutputGone {
+        /// The output.
+        id: OutputId,
+    },
     /// A list of heads is not readable.
     #[error("the list of heads is not readable at {given:?}: give the output of `sayso verify --json`")]
     Heads {

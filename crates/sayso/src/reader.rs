@@ -1,15 +1,12 @@
 //! Reading within a scope.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 use std::path::Path;
 
 use sayso_model::{
     Compaction, Digest, Entry, EntryId, Mark, OutputId, ProjectId, SessionId, Speaker, SpeakerId,
 };
-use sayso_store::{
-    Hit, Output, Placed, Problem, Project, Report, Scope, Search, Session, StreamKind, Waiting,
-};
+use sayso_store::{Hit, Output, Placed, Problem, Project, Report, Scope, Search, Session, Waiting};
 
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -200,15 +197,6 @@ impl Reader {
     /// Storage errors.
     pub fn output(&self, id: OutputId) -> Result<Option<Output>, Error> {
         Ok(self.ledger.store.output(&self.scope, id)?)
-    }
-
-    /// Writes one stream of an output to `to`, checked before it is handed out. Whether there was such a stream.
-    ///
-    /// # Errors
-    ///
-    /// Storage errors, among them that the bytes are not what was written; an error of `to` as a storage error.
-    pub fn read_output(&self, id: OutputId, stream: StreamKind, to: &mut dyn Write) -> Result<bool, Error> {
-        Ok(self.ledger.store.read_output(&self.scope, id, stream, to)?)
     }
 
     /// Copies the ledger into a new file while it is in use: one state of it, with nothing half written. Needs scope all.

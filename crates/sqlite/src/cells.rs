@@ -86,6 +86,14 @@ impl<'r> Cells<'r> {
         word.ok_or_else(|| self.wrong("known word"))
     }
 
+    /// The same where there may be none.
+    pub(crate) fn word_opt<T>(&mut self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, Fault> {
+        match self.str_opt()? {
+            Some(word) => read(word).map(Some).ok_or_else(|| self.wrong("known word")),
+            None => Ok(None),
+        }
+    }
+
     /// A value that has a canonical text: an id, an address, a word of a closed list.
     pub(crate) fn parse_opt<T: FromStr>(&mut self) -> Result<Option<T>, Fault> {
         match self.str_opt()? {

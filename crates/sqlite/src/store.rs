@@ -2,18 +2,18 @@
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
 use sayso_model::{
     Address, Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker,
-    SpeakerId, SpeakerKind,
+    SpeakerId, SpeakerKind, UtcMs,
 };
 use sayso_store::{
-    ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Batch, Blob, Done, Erase,
-    Erasing, Hit, Lookup, Output, Placed, Progress, Project, Report, Scope, Search, Session, Store,
-    StoreError, StreamKind, Waiting,
+    ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Batch, Blob, Collected,
+    Done, Erase, Erasing, GrowingOutput, Hit, Lookup, OpenStream, Output, Placed, Progress, Project, Report,
+    Scope, Search, Session, StartOutput, Store, StoreError, StreamKind, Waiting,
 };
 
 use crate::fault::Fault;
@@ -185,6 +185,14 @@ impl Store for SqliteStore {
         blob::put::put(self, bytes)
     }
 
+    fn start_output(self: Arc<Self>, start: StartOutput) -> Result<Box<dyn GrowingOutput>, StoreError> {
+        blob::grow::start(self, start)
+    }
+
+    fn collect(&self, now: UtcMs, grace: Duration) -> Result<Collected, StoreError> {
+        blob::collect::collect(self, now, grace)
+    }
+
     fn projects(&self, scope: &Scope) -> Result<Vec<Project>, StoreError> {
         self.read_with("reading projects", |conn| find::projects(conn, scope))
     }
@@ -292,10 +300,39 @@ impl Store for SqliteStore {
         to: &mut dyn Write,
     ) -> Result<bool, StoreError> {
         self.read_with("reading an output", |conn| {
-            let Some(found) = output::stream(conn, scope, id, stream)? else { return Ok(false) };
-            blob::get::copy(conn, &found, to)?;
-            Ok(true)
+            let output = output::output(conn, scope, id)?;
+            let place = output.map(|o| blob::get::locate(conn, &o, stream)).transpose()?.flatten();
+            place
+                .as_ref()
+                .map(|place| blob::get::copy(conn, place, to))
+                .transpose()
+                .map(|done| done.is_some())
         })
+    }
+
+    fn open_stream(
+        &self,
+        scope: &Scope,
+        id: OutputId,
+        stream: StreamKind,
+    ) -> Result<Option<OpenStream>, StoreError> {
+        self.read_with("reading an output", |conn| {
+            let output = output::output(conn, scope, id)?;
+            let place = output.map(|o| blob::get::locate(conn, &o, stream)).transpose()?.flatten();
+            let Some(place) = place else { return Ok(None) };
+            let checks = blob::part::checks(conn, &place)?;
+            Ok(Some(OpenStream { output: id, kind: stream, blob: place.blob, checks }))
+        })
+    }
+
+    fn read_stream(
+        &self,
+        scope: &Scope,
+        stream: &OpenStream,
+        from: u64,
+        most: usize,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        self.read_with("reading an output", |conn| blob::part::read(conn, scope, stream, from, most))
     }
 
     fn search(&self, scope: &Scope, search: &Search) -> Result<Vec<Hit>, StoreError> {

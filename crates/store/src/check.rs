@@ -1,14 +1,15 @@
 //! The shape of a command's values: what can be refused without looking into a ledger. Every backend calls this first.
 
 use sayso_model::limits::{
-    ALIAS_LENGTH, FORWARD_TURNS, KEY_BYTES, NAME_LENGTH, NOTE_CHARS, TURN_BYTES, TURN_PARTS,
+    ALIAS_LENGTH, COMMAND_CHARS, FORWARD_TURNS, KEY_BYTES, NAME_LENGTH, NOTE_CHARS, TURN_BYTES, TURN_PARTS,
 };
 use sayso_model::{EntryBody, text};
 
 use crate::archive::Restore;
 use crate::command::{Alias, AppendTurn, Command, Compact, Forward, MarkEntry, StoreOutput};
 use crate::error::Refusal;
-use crate::query::OutputStream;
+use crate::grow::StartOutput;
+use crate::query::{Output, OutputState, OutputStream, ReadOrder, Run};
 
 /// Checks the shape of a command.
 ///
@@ -38,6 +39,7 @@ pub fn command(command: &Command) -> Result<(), Refusal> {
         Command::Compact(c) => compact(c),
         Command::Mark(c) => mark(c),
         Command::StoreOutput(c) => output(c),
+        Command::CloseOutput(_) => Ok(()),
         Command::RenameProject(c) => name("a project's name", &c.name),
         Command::MergeProject(_) | Command::MoveSession(_) | Command::Redact(_) => Ok(()),
         Command::Restore(c) => restore(c),
@@ -119,7 +121,7 @@ fn restore(restore: &Restore) -> Result<(), Refusal> {
         }
         Restore::Entry(c) => restored_entry(&c.entry.body),
         Restore::Key(c) => key(Some(&c.value)),
-        Restore::Output(c) => streams(&c.tool, &c.streams),
+        Restore::Output(c) => streams(&c.tool, &c.streams).and_then(|()| end(c)),
     }
 }
 
@@ -152,7 +154,9 @@ fn mark(mark: &MarkEntry) -> Result<(), Refusal> {
 }
 
 fn output(output: &StoreOutput) -> Result<(), Refusal> {
-    streams(&output.tool, &output.streams)
+    streams(&output.tool, &output.streams)?;
+    run(&output.run, output.exit)?;
+    output.streams.iter().try_for_each(|s| stream(s, output.state, &output.run))
 }
 
 fn streams(tool: &str, streams: &[OutputStream]) -> Result<(), Refusal> {
@@ -163,4 +167,63 @@ fn streams(tool: &str, streams: &[OutputStream]) -> Result<(), Refusal> {
         n if n != kinds.len() => Err(Refusal::Contradiction("an output has each stream at most once")),
         _ => Ok(()),
     }
+}
+
+/// The shape of an output's start.
+///
+/// # Errors
+///
+/// A value that is too long.
+pub fn start(start: &StartOutput) -> Result<(), Refusal> {
+    chars("a tool's name", &start.tool, NAME_LENGTH)?;
+    run(&start.run(ReadOrder::default()), None)
+}
+
+/// The shape of what an output is once it is finished.
+///
+/// # Errors
+///
+/// Values that do not go together.
+pub fn end(output: &Output) -> Result<(), Refusal> {
+    run(&output.run, output.exit)?;
+    output.streams.iter().try_for_each(|s| stream(s, output.state, &output.run))
+}
+
+fn run(run: &Run, exit: Option<i32>) -> Result<(), Refusal> {
+    chars("a command line", run.command.as_deref().unwrap_or_default(), COMMAND_CHARS)?;
+    chars("a charset", run.charset.as_deref().unwrap_or_default(), NAME_LENGTH)?;
+    if run.duration_ms.is_some_and(is_no_number) {
+        return Err(Refusal::Contradiction("no tool runs so many milliseconds: leave the duration out"));
+    }
+    match exit {
+        Some(_) if run.timed_out => {
+            Err(Refusal::Contradiction("a tool that was stopped in time has no exit code: leave it out"))
+        }
+        Some(_) if run.signal.is_some() => {
+            Err(Refusal::Contradiction("a tool that a signal ended has no exit code: leave it out"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn stream(stream: &OutputStream, state: OutputState, run: &Run) -> Result<(), Refusal> {
+    let bytes = stream.blob.bytes;
+    let runs = run.order.runs().iter().filter(|(kind, _)| *kind == stream.kind);
+    if runs.fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes)) > bytes {
+        return Err(Refusal::Contradiction("more bytes of a stream were read in order than it has"));
+    }
+    match stream.total {
+        Some(_) if state != OutputState::Capped => {
+            Err(Refusal::Contradiction("only a capped output has a number of bytes beside what was kept"))
+        }
+        Some(total) if total < bytes || is_no_number(total) => {
+            Err(Refusal::Contradiction("a stream has at least as many bytes as were kept"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Backends keep numbers with a sign.
+fn is_no_number(value: u64) -> bool {
+    i64::try_from(value).is_err()
 }

@@ -6,7 +6,7 @@ use sayso_model::{
 };
 
 use crate::archive::Restore;
-use crate::query::{OutputState, OutputStream, Scope};
+use crate::query::{OutputState, OutputStream, Run, Scope};
 
 /// Commands that are applied together or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub enum Command {
     Mark(MarkEntry),
     /// Records an output whose bytes are already stored.
     StoreOutput(StoreOutput),
+    /// Ends an output whose writer is gone: it stays partial, with what came. One that is not being written changes nothing.
+    CloseOutput(OutputId),
     /// Gives a project another name.
     RenameProject(RenameProject),
     /// Makes one project part of another: its sessions and aliases go there, and its id leads there from now on.
@@ -360,6 +362,8 @@ pub struct StoreOutput {
     pub exit: Option<i32>,
     /// What it holds: at least one stream, each kind at most once.
     pub streams: Vec<OutputStream>,
+    /// How its tool was run and how it ended, as far as known.
+    pub run: Run,
 }
 
 /// What a command did.

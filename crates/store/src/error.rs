@@ -128,6 +128,12 @@ pub enum Refusal {
     /// No such output.
     #[error("there is no output {0}: store it first")]
     UnknownOutput(OutputId),
+    /// The output is still being written.
+    #[error("output {0} is still being written: finish it, or close it as it is, before a turn names it")]
+    OutputGrowing(OutputId),
+    /// The output is not being written, or by somebody else.
+    #[error("output {0} takes no more bytes, it was finished, closed or erased meanwhile: start a new one")]
+    OutputEnded(OutputId),
     /// The bytes are not stored.
     #[error("there is no stored blob {0}: store the bytes first")]
     UnknownBlob(sayso_model::Digest),

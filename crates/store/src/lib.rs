@@ -18,6 +18,7 @@ pub mod command;
 pub mod content;
 pub mod erase;
 pub mod error;
+pub mod grow;
 pub mod oracle;
 pub mod query;
 pub mod search;
@@ -31,9 +32,10 @@ pub use command::{
 };
 pub use erase::{Erase, Erasing, Forks, Target};
 pub use error::{Refusal, StoreError};
+pub use grow::{EndOutput, GrowingOutput, StartOutput};
 pub use oracle::Oracle;
 pub use query::{
-    Blob, ForkPoint, Lookup, Output, OutputState, OutputStream, Problem, Project, Report, Scope, Session,
-    SessionHead, Store, StreamKind, Waiting,
+    Blob, Collected, ForkPoint, Lookup, OpenStream, Output, OutputState, OutputStream, Problem, Project,
+    ReadOrder, Report, Run, Scope, Session, SessionHead, Store, StreamKind, Waiting,
 };
 pub use search::{Excerpt, Found, Hit, Progress, Search};

@@ -2,21 +2,24 @@
 
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use sayso_model::{
     Address, Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker,
-    SpeakerId, SpeakerKind,
+    SpeakerId, SpeakerKind, UtcMs,
 };
 
 use crate::archive::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker};
 use crate::command::{Batch, Done, Placed};
 use crate::erase::{Erase, Erasing};
 use crate::error::StoreError;
+use crate::grow::{GrowingOutput, StartOutput};
 use crate::search::{Hit, Progress, Search};
 
 pub use crate::values::{
-    Blob, ForkPoint, Lookup, Output, OutputState, OutputStream, Problem, Project, Report, Scope, Session,
-    SessionHead, StreamKind, Waiting,
+    Blob, Collected, ForkPoint, Lookup, OpenStream, Output, OutputState, OutputStream, Problem, Project,
+    ReadOrder, Report, Run, Scope, Session, SessionHead, StreamKind, Waiting,
 };
 
 /// A ledger's storage.
@@ -40,6 +43,23 @@ pub trait Store: Send + Sync {
     ///
     /// Storage errors; an error of `bytes` itself as [`StoreError::Storage`].
     fn put_blob(&self, bytes: &mut dyn Read) -> Result<Blob, StoreError>;
+
+    /// Starts an output whose bytes stream in while its tool runs. Nothing of it is there before some of it was kept.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Refused`] for values of a wrong shape and a session that is not there; storage errors.
+    fn start_output(self: Arc<Self>, start: StartOutput) -> Result<Box<dyn GrowingOutput>, StoreError>;
+
+    /// Deletes bytes that no output refers to and that a collection found so before, `grace` or longer ago; what it finds
+    /// so for the first time it notes. Whether something refers to bytes is looked up in the transaction that deletes them,
+    /// whatever the clock says: a clock that jumps costs at most bytes that an output has yet to name, and naming them is
+    /// then refused.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn collect(&self, now: UtcMs, grace: Duration) -> Result<Collected, StoreError>;
 
     /// All projects, by id, without those that were merged into another.
     ///
@@ -219,6 +239,32 @@ pub trait Store: Send + Sync {
         stream: StreamKind,
         to: &mut dyn Write,
     ) -> Result<bool, StoreError>;
+
+    /// Looks at one stream of an output before its bytes are read in parts; `None` where there is no such output or stream.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors; [`StoreError::Damaged`] where the stream's parts are not those that were written.
+    fn open_stream(
+        &self,
+        scope: &Scope,
+        id: OutputId,
+        stream: StreamKind,
+    ) -> Result<Option<OpenStream>, StoreError>;
+
+    /// Bytes of a stream from a place on, checked against the stream's hash: at most `most`, at most a few MiB, and at
+    /// least one unless the stream ends there. `None` where the stream is no longer what was opened: it has grown or is gone, and is to be opened again.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors; [`StoreError::Damaged`] where the bytes are not what was written.
+    fn read_stream(
+        &self,
+        scope: &Scope,
+        stream: &OpenStream,
+        from: u64,
+        most: usize,
+    ) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// The turns whose texts have the words of a query, the last appended first. Every turn that is committed is found.
     /// What is found, and where, is defined in [`crate::search`].

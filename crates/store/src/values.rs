@@ -1,5 +1,6 @@
 //! What reads are given and give back.
 
+use sayso_model::limits::READ_ORDER;
 use sayso_model::{
     Digest, Entry, EntryId, LedgerId, MarkKind, OutputId, ProjectId, SessionId, SessionKind, UtcMs,
 };
@@ -120,6 +121,80 @@ pub struct Output {
     pub recorded_at: UtcMs,
     /// What it holds.
     pub streams: Vec<OutputStream>,
+    /// How its tool was run and how it ended, as far as known.
+    pub run: Run,
+    /// Whether it is still being written, or was left by a writer that ended before it was done. It is then
+    /// [`OutputState::Partial`], no turn names it, and [`crate::Command::CloseOutput`] ends it as it is.
+    pub growing: bool,
+}
+
+/// How a tool was run and how it ended, as far as known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Run {
+    /// The command line, or another label for what was run; at most [`sayso_model::limits::COMMAND_CHARS`] characters.
+    pub command: Option<String>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it was ended because its time was over: it has no exit code of its own then.
+    pub timed_out: bool,
+    /// How long it ran, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// Whether another process still held a pipe when reading ended, so that more may have come.
+    pub pipe_held: bool,
+    /// The charset of its streams, where one was declared; at most [`sayso_model::limits::NAME_LENGTH`] characters.
+    pub charset: Option<String>,
+    /// The order in which the streams were read.
+    pub order: ReadOrder,
+}
+
+/// The order in which the two streams of an output were read: runs of bytes of one of them, from the beginning. At most
+/// [`READ_ORDER`] runs are kept; of what came later the order is not known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReadOrder(Vec<(StreamKind, u64)>);
+
+impl ReadOrder {
+    /// Notes that these bytes of a stream were read next.
+    pub fn push(&mut self, kind: StreamKind, bytes: u64) {
+        let full = self.0.len() >= READ_ORDER;
+        match self.0.last_mut() {
+            _ if bytes == 0 => {}
+            // The last run stays as it was: more of its stream may have come after something that was not noted.
+            _ if full => {}
+            Some((last, length)) if *last == kind => *length = length.saturating_add(bytes),
+            _ => self.0.push((kind, bytes)),
+        }
+    }
+
+    /// The runs, from the beginning.
+    #[must_use]
+    pub fn runs(&self) -> &[(StreamKind, u64)] {
+        &self.0
+    }
+
+    /// As it is stored: `o512 e30 o7` for 512 bytes of stdout, 30 of stderr, 7 of stdout; empty where nothing is known.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let word = |(kind, bytes): &(StreamKind, u64)| match kind {
+            StreamKind::Stdout => format!("o{bytes}"),
+            StreamKind::Stderr => format!("e{bytes}"),
+        };
+        self.0.iter().map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The order that [`ReadOrder::to_text`] wrote.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut order = Self::default();
+        for word in text.split(' ').filter(|_| !text.is_empty()) {
+            let (kind, bytes) = match word.split_at_checked(1)? {
+                ("o", bytes) => (StreamKind::Stdout, bytes),
+                ("e", bytes) => (StreamKind::Stderr, bytes),
+                _ => return None,
+            };
+            order.push(kind, bytes.parse().ok()?);
+        }
+        (order.to_text() == text).then_some(order)
+    }
 }
 
 /// Whether all of an output is there.
@@ -129,7 +204,7 @@ pub enum OutputState {
     Complete,
     /// The beginning, up to a cap.
     Capped,
-    /// What came before something broke.
+    /// What came so far, or before something broke.
     Partial,
 }
 
@@ -158,6 +233,16 @@ pub struct OutputStream {
     pub kind: StreamKind,
     /// Its bytes.
     pub blob: Blob,
+    /// How many bytes there had been, where fewer were kept and that is known.
+    pub total: Option<u64>,
+}
+
+impl OutputStream {
+    /// A stream of which nothing is known to be missing.
+    #[must_use]
+    pub const fn new(kind: StreamKind, blob: Blob) -> Self {
+        Self { kind, blob, total: None }
+    }
 }
 
 /// Which stream.
@@ -193,6 +278,32 @@ pub struct Blob {
     pub hash: Digest,
     /// How many bytes.
     pub bytes: u64,
+}
+
+/// A stream of an output while its bytes are read in parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenStream {
+    /// The output.
+    pub output: OutputId,
+    /// Which of its streams.
+    pub kind: StreamKind,
+    /// Its bytes as they were when it was opened.
+    pub blob: Blob,
+    /// What the backend checks parts of it against.
+    pub checks: Vec<Digest>,
+}
+
+/// What a collection did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Collected {
+    /// Blobs that were deleted.
+    pub blobs: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Blobs that nothing refers to, and that are deleted once their grace is over.
+    pub waiting: u64,
+    /// Their bytes.
+    pub waiting_bytes: u64,
 }
 
 /// What `verify` found.

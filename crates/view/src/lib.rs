@@ -16,3 +16,4 @@ mod sheet;
 pub mod turn;
 
 pub use names::json_line;
+pub use sheet::grouped;

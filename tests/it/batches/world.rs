@@ -8,8 +8,8 @@ use sayso_model::{
 use sayso_store::{
     Alias, AppendTurn, Batch, Blob, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Edit,
     Erase, ForkSession, Forks, Forward, ForwardItem, MarkEntry, MergeProject, MoveSession, NewPart,
-    OutputState, OutputStream, Redact, Redaction, RenameProject, RenameSession, Scope, StoreOutput,
-    StreamKind, Target,
+    OutputState, OutputStream, ReadOrder, Redact, Redaction, RenameProject, RenameSession, Run, Scope,
+    StoreOutput, StreamKind, Target,
 };
 
 use super::random::Random;
@@ -209,7 +209,8 @@ impl World {
             45..64 => self.forward(r),
             64..70 => self.compact(r),
             70..84 => self.mark(r),
-            84..87 => self.store_output(r),
+            84 => Command::CloseOutput(self.output(r)),
+            85..87 => self.store_output(r),
             87..93 => self.life(r),
             93..96 => Command::Redact(Redact {
                 id: self.new_entry(r),
@@ -416,9 +417,12 @@ impl World {
         let streams = (0..count).map(|_| {
             let mut blob = *r.pick(&self.blobs);
             blob.bytes += u64::from(r.chance(5));
-            OutputStream { kind: *r.pick(&[StreamKind::Stdout, StreamKind::Stderr]), blob }
+            let kind = *r.pick(&[StreamKind::Stdout, StreamKind::Stderr]);
+            let total = r.maybe(4, |r| (r.number() >> r.below(60)).max(blob.bytes));
+            OutputStream { kind, blob, total }
         });
         let streams = streams.collect();
+        let run = if r.chance(40) { run(r) } else { Run::default() };
         Command::StoreOutput(StoreOutput {
             id: self.new_output(r),
             session: self.session(r),
@@ -426,7 +430,19 @@ impl World {
             state: *r.pick(&[OutputState::Complete, OutputState::Capped, OutputState::Partial]),
             exit: r.maybe(60, |r| r.below(300) as i32 - 100),
             streams,
+            run,
         })
+    }
+
+    /// An id for an output that is written while batches are.
+    pub(crate) fn fresh_output(&mut self, r: &mut Random) -> OutputId {
+        let id = self.new_output(r);
+        self.known.outputs.push(id);
+        id
+    }
+
+    pub(crate) fn some_session(&self, r: &mut Random) -> SessionId {
+        self.session(r)
     }
 
     fn keep(&mut self, command: Command) -> Command {
@@ -462,6 +478,22 @@ impl World {
             _ => {}
         }
         command
+    }
+}
+
+fn run(r: &mut Random) -> Run {
+    let mut order = ReadOrder::default();
+    for _ in 0..r.below(3) {
+        order.push(*r.pick(&[StreamKind::Stdout, StreamKind::Stderr]), r.below(4) as u64);
+    }
+    Run {
+        command: r.maybe(50, |r| text(r).repeat(if r.chance(2) { 9_000 } else { 1 })),
+        signal: r.maybe(10, |r| r.below(64) as i32),
+        timed_out: r.chance(10),
+        duration_ms: r.maybe(50, |r| r.number() >> r.below(40)),
+        pipe_held: r.chance(10),
+        charset: r.maybe(20, name),
+        order,
     }
 }
 

@@ -8,6 +8,7 @@ mod export;
 mod hook;
 mod import;
 mod life;
+mod output;
 mod reimport;
 mod scope;
 

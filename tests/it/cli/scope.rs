@@ -1,6 +1,6 @@
 //! `--scope`: what lies outside answers exactly as what never existed, whatever is asked and however it is named.
 
-use sayso::store::{Command, OutputState, OutputStream, StoreOutput, StreamKind};
+use sayso::store::{Command, OutputState, OutputStream, Run, StoreOutput, StreamKind};
 
 use super::{Home, Ran, address};
 
@@ -55,9 +55,9 @@ fn output(home: &Home) -> String {
     let session = ledger.session("Acme", "Secret plan").unwrap().id;
     let blob = ledger.put_blob(&mut &b"all of it"[..]).unwrap();
     let id = ledger.fresh_output();
-    let streams = vec![OutputStream { kind: StreamKind::Stdout, blob }];
+    let streams = vec![OutputStream::new(StreamKind::Stdout, blob)];
     let (tool, state, exit) = ("cat".to_owned(), OutputState::Complete, Some(0));
-    let output = StoreOutput { id, session, tool, state, exit, streams };
+    let output = StoreOutput { id, session, tool, state, exit, streams, run: Run::default() };
     ledger.write(&sayso::Scope::All, vec![Command::StoreOutput(output)]).unwrap();
     id.to_string()
 }

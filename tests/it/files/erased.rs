@@ -7,7 +7,7 @@ use sayso_model::{Outcome, SessionKind, ToolResult};
 use sayso_sqlite::{Durability, Options, SqliteStore};
 use sayso_store::{
     AppendTurn, Batch, Command, CreateProject, CreateSession, CreateSpeaker, Erase, Erasing, Forks, NewPart,
-    OutputState, OutputStream, Redact, Redaction, Scope, Store, StoreOutput, StreamKind, Target,
+    OutputState, OutputStream, Redact, Redaction, Run, Scope, Store, StoreOutput, StreamKind, Target,
 };
 
 use super::bytes;
@@ -100,7 +100,7 @@ fn fill(path: &Path) -> SqliteStore {
                 let words = format!("{} ", word(session, n + 1_000)).repeat(9_000);
                 let blob = store.put_blob(&mut words.as_bytes()).unwrap();
                 let id_of = sayso_model::OutputId::from_u128((session * 10_000 + n + 1) as u128);
-                let streams = vec![OutputStream { kind: StreamKind::Stdout, blob }];
+                let streams = vec![OutputStream::new(StreamKind::Stdout, blob)];
                 let (tool, state) = ("cat".to_owned(), OutputState::Complete);
                 commands.push(Command::StoreOutput(StoreOutput {
                     id: id_of,
@@ -109,6 +109,7 @@ fn fill(path: &Path) -> SqliteStore {
                     state,
                     exit: None,
                     streams,
+                    run: Run::default(),
                 }));
                 id_of
             });

@@ -7,7 +7,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use sayso::model::canon::{Salt, commit};
 use sayso::model::{Outcome, OutputId, PartBody, SessionId, ToolResult, row};
-use sayso::store::{OutputState, OutputStream, StoreOutput, StreamKind};
+use sayso::store::{OutputState, OutputStream, Run, StoreOutput, StreamKind};
 use sayso::{CompactRequest, Ledger, NewTurn, Options, Placed, Quotes, Scope, SpeakerKind};
 use sayso_store::{AppendTurn, Command, content};
 
@@ -153,9 +153,9 @@ fn say(ledger: &Ledger, text: &str) -> (AppendTurn, Vec<Placed>) {
 fn output(ledger: &Ledger, session: SessionId, text: &str) -> OutputId {
     let blob = ledger.put_blob(&mut text.as_bytes()).unwrap();
     let id = ledger.fresh_output();
-    let streams = vec![OutputStream { kind: StreamKind::Stdout, blob }];
+    let streams = vec![OutputStream::new(StreamKind::Stdout, blob)];
     let (tool, state, exit) = ("cat".to_owned(), OutputState::Complete, Some(0));
-    let output = StoreOutput { id, session, tool, state, exit, streams };
+    let output = StoreOutput { id, session, tool, state, exit, streams, run: Run::default() };
     ledger.write(&Scope::All, vec![Command::StoreOutput(output)]).unwrap();
     id
 }

@@ -2,7 +2,7 @@
 
 use sayso_model::{Outcome, OutputId, PartBody, SpeakerKind, Titles, ToolResult, UtcMs};
 use sayso_store::{
-    Command, Forward, ForwardItem, Oracle, OutputState, OutputStream, Scope, Search, Store, StoreOutput,
+    Command, Forward, ForwardItem, Oracle, OutputState, OutputStream, Run, Scope, Search, Store, StoreOutput,
     StreamKind,
 };
 
@@ -124,7 +124,8 @@ impl World {
             tool: String::new(),
             state: OutputState::Complete,
             exit: None,
-            streams: vec![OutputStream { kind: StreamKind::Stdout, blob }],
+            streams: vec![OutputStream::new(StreamKind::Stdout, blob)],
+            run: Run::default(),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sayso::model::{PartBody, SessionId, ToolResult};
-use sayso::store::{Command, OutputState, OutputStream, Restore, StoreOutput, StreamKind};
+use sayso::store::{Command, OutputState, OutputStream, ReadOrder, Restore, Run, StoreOutput, StreamKind};
 use sayso::{Error, NewTurn, Quotes, Refusal, Scope, Search, SpeakerKind::*};
 use sayso_import::archive::export;
 use sayso_import::{FileReport, import_file};
@@ -138,9 +138,20 @@ fn outputs_quotes_and_searches_are_the_same_in_a_copy() {
     let empty = world.ledger.put_blob(&mut [].as_slice()).unwrap();
     let output = world.ledger.fresh_output();
     let (out, err) = (StreamKind::Stdout, StreamKind::Stderr);
-    let streams = vec![OutputStream { kind: out, blob }, OutputStream { kind: err, blob: empty }];
-    let (tool, state, exit) = ("bash".to_owned(), OutputState::Capped, Some(1));
-    let store = StoreOutput { id: output, session: session.id, tool, state, exit, streams };
+    let streams = vec![OutputStream { kind: out, blob, total: Some(300_000) }, OutputStream::new(err, empty)];
+    let (tool, state, exit) = ("bash".to_owned(), OutputState::Capped, None);
+    let mut order = ReadOrder::default();
+    order.push(out, 7);
+    let run = Run {
+        command: Some("make\u{1}\nall".into()),
+        signal: Some(9),
+        timed_out: true,
+        duration_ms: Some(2_000),
+        pipe_held: true,
+        charset: Some("euc-kr".into()),
+        order,
+    };
+    let store = StoreOutput { id: output, session: session.id, tool, state, exit, streams, run };
     world.ledger.write(&Scope::All, vec![Command::StoreOutput(store)]).unwrap();
     let result = ToolResult {
         call_id: "c".into(),

@@ -12,6 +12,7 @@ mod erase;
 mod fork;
 mod heads;
 mod life;
+mod outputs;
 mod redact;
 mod refusals;
 mod search;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sayso::model::{Kept, OriginState, PartBody, QuoteRefusal, ToolResult};
 use sayso::store::{Command, Redact, Redaction};
-use sayso::store::{OutputState, OutputStream, StoreOutput, StreamKind};
+use sayso::store::{OutputState, OutputStream, Run, StoreOutput, StreamKind};
 use sayso::{Fate, NewTurn, Placed, Quotes, Refusal, Scope, SpeakerKind::*};
 
 use super::open;
@@ -125,9 +125,17 @@ fn result(world: &World, bytes: &[u8], text: &str) -> (Placed, sayso::model::Out
     let session = world.session("Acme", "Plan");
     let blob = world.ledger.put_blob(&mut &bytes[..]).unwrap();
     let id = world.ledger.fresh_output();
-    let stream = OutputStream { kind: StreamKind::Stdout, blob };
+    let stream = OutputStream::new(StreamKind::Stdout, blob);
     let (tool, state, exit) = ("cat".to_owned(), OutputState::Complete, Some(0));
-    let output = StoreOutput { id, session: session.id, tool, state, exit, streams: vec![stream] };
+    let output = StoreOutput {
+        id,
+        session: session.id,
+        tool,
+        state,
+        exit,
+        streams: vec![stream],
+        run: Run::default(),
+    };
     world.ledger.write(&Scope::All, vec![Command::StoreOutput(output)]).unwrap();
     (world.ledger.append(&session, named(id, text)).unwrap(), id)
 }

@@ -2,7 +2,7 @@
 
 use sayso::model::{Outcome, OutputId, PartBody, SaidAt, ToolResult, UtcMs};
 use sayso::store::search::Found;
-use sayso::store::{Command, OutputState, OutputStream, Session, StoreOutput, StreamKind};
+use sayso::store::{Command, OutputState, OutputStream, Run, Session, StoreOutput, StreamKind};
 use sayso::{Hit, NewTurn, Reader, Scope, Search, SpeakerKind, SpeakerKind::*, SpeakerRef};
 
 use super::open;
@@ -167,7 +167,8 @@ fn with_output(world: &World, session: &Session, shown: &str, bytes: &[u8]) -> O
         tool: "bash".into(),
         state: OutputState::Complete,
         exit: Some(0),
-        streams: vec![OutputStream { kind: StreamKind::Stdout, blob }],
+        streams: vec![OutputStream::new(StreamKind::Stdout, blob)],
+        run: Run::default(),
     });
     world.ledger.write(&Scope::All, vec![command]).unwrap();
     let result = ToolResult {

@@ -4,6 +4,7 @@ mod backup;
 mod killed;
 mod locks;
 mod opening;
+mod outputs;
 mod schemas;
 mod upgrade;
 
@@ -101,6 +102,7 @@ fn the_part_of_another_process() {
         "hold" => locks::hold(&folder),
         "vacuum" => locks::vacuum(&folder),
         "same keys" => locks::same_keys(&folder),
+        "stream" => outputs::stream(&folder, n),
         "append" => killed::append(&folder, n),
         "until full" => killed::until_full(&folder),
         "half upgrade" => upgrade::half(&folder),

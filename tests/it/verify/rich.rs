@@ -13,8 +13,8 @@ use sayso_sqlite::SqliteStore;
 use sayso_store::{
     Alias, AppendTurn, Batch, Command, CreateProject, CreateSession, CreateSpeaker, Edit, Erase, Erasing,
     ForkSession, Forks, Forward, ForwardItem, MarkEntry, MergeProject, MoveSession, NewPart, OutputState,
-    OutputStream, Redact, Redaction, RenameProject, RenameSession, Scope, Store, StoreOutput, StreamKind,
-    Target,
+    OutputStream, ReadOrder, Redact, Redaction, RenameProject, RenameSession, Run, Scope, StartOutput, Store,
+    StoreOutput, StreamKind, Target,
 };
 
 use super::sample::{AGENT, APART, OWNER, PROJECT, SOURCE, TARGET, entry};
@@ -28,9 +28,10 @@ const FORK: SessionId = SessionId::from_u128(33);
 const TOOLS: SessionId = SessionId::from_u128(34);
 const GONE: SessionId = SessionId::from_u128(35);
 const PERSON: SpeakerId = SpeakerId::from_u128(36);
-const OUTPUTS: [OutputId; 2] = [OutputId::from_u128(37), OutputId::from_u128(38)];
+const OUTPUTS: [OutputId; 3] = [OutputId::from_u128(37), OutputId::from_u128(38), OutputId::from_u128(39)];
 
-pub(crate) fn fill(store: &SqliteStore) {
+pub(crate) fn fill(store: SqliteStore) {
+    let store = &Arc::new(store);
     write(store, 2_000, beginnings());
     write(store, 3_000, tools(store));
     write(store, 4_000, changes());
@@ -40,6 +41,27 @@ pub(crate) fn fill(store: &SqliteStore) {
         let erase = Erase { scope: Scope::All, target, forks, id, at: UtcMs(6_000), seed };
         assert_eq!(store.erase(&erase, usize::MAX).unwrap(), Erasing::Done);
     }
+    grow(Arc::clone(store));
+}
+
+/// An output whose writer was never heard of again, and bytes that nothing refers to.
+fn grow(store: Arc<SqliteStore>) {
+    let start = StartOutput {
+        scope: Scope::All,
+        at: UtcMs(7_000),
+        id: OUTPUTS[2],
+        session: TOOLS,
+        tool: "bash".into(),
+        command: Some("make check".into()),
+        charset: None,
+    };
+    let mut output = Arc::clone(&store).start_output(start).unwrap();
+    output.write(StreamKind::Stdout, b"so far").unwrap();
+    output.write(StreamKind::Stderr, b"a warning so far").unwrap();
+    output.keep().unwrap();
+    store.put_blob(&mut &b"never named"[..]).unwrap();
+    let day = std::time::Duration::from_secs(86_400);
+    assert_eq!(store.collect(UtcMs(8_000), day).unwrap().waiting, 1);
 }
 
 /// Imports the export of another ledger, in which an agent of the same name speaks.
@@ -112,12 +134,24 @@ fn append(n: u128, session: SessionId, speaker: SpeakerId, bodies: Vec<PartBody>
 /// A call, its result with a stored output, what a model thought, an attachment, and a turn that answers.
 fn tools(store: &SqliteStore) -> Vec<Command> {
     let put = |text: &str| store.put_blob(&mut text.as_bytes()).unwrap();
-    let stdout = OutputStream { kind: StreamKind::Stdout, blob: put(&"the same line\n".repeat(9_000)) };
-    let stderr = OutputStream { kind: StreamKind::Stderr, blob: put("a warning") };
-    let picture = OutputStream { kind: StreamKind::Stdout, blob: put("a picture") };
-    let output = |id, streams| {
-        let (tool, state, exit) = ("bash".to_owned(), OutputState::Capped, Some(3));
-        Command::StoreOutput(StoreOutput { id, session: TOOLS, tool, state, exit, streams })
+    let stdout = OutputStream::new(StreamKind::Stdout, put(&"the same line\n".repeat(9_000)));
+    let stderr = OutputStream::new(StreamKind::Stderr, put("a warning"));
+    let picture = OutputStream::new(StreamKind::Stdout, put("a picture"));
+    let picture = OutputStream { total: Some(20_000), ..picture };
+    let output = |id, exit, streams, run| {
+        let (tool, state) = ("bash".to_owned(), OutputState::Capped);
+        Command::StoreOutput(StoreOutput { id, session: TOOLS, tool, state, exit, streams, run })
+    };
+    let mut order = ReadOrder::default();
+    order.push(StreamKind::Stdout, 5);
+    let run = Run {
+        command: Some("cat plan.png".into()),
+        signal: Some(9),
+        timed_out: true,
+        duration_ms: Some(2_000),
+        pipe_held: true,
+        charset: Some("euc-kr".into()),
+        order,
     };
     let (call_id, tool) = ("call_1".to_owned(), "bash".to_owned());
     let call = ToolCall { call_id: call_id.clone(), tool: tool.clone(), arguments: "{}".into() };
@@ -127,8 +161,8 @@ fn tools(store: &SqliteStore) -> Vec<Command> {
     let picture_of = Attachment { media_type, name, output: Some(OUTPUTS[1]) };
     let thoughts = [Seal::Open, Seal::Sealed].map(|seal| PartBody::Reasoning(seal, "hm".into()));
     let mut commands = vec![
-        output(OUTPUTS[0], vec![stdout, stderr]),
-        output(OUTPUTS[1], vec![picture]),
+        output(OUTPUTS[0], Some(3), vec![stdout, stderr], Run::default()),
+        output(OUTPUTS[1], None, vec![picture], run),
         turn(42, TOOLS, AGENT, thoughts.into_iter().chain([PartBody::ToolCall(call)]).collect()),
         turn(43, TOOLS, AGENT, vec![words("to be erased")]),
         turn(44, TOOLS, AGENT, vec![PartBody::ToolResult(result), PartBody::Attachment(picture_of)]),

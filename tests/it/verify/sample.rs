@@ -9,7 +9,7 @@ use sayso_model::{
 use sayso_sqlite::{Durability, Options, SqliteStore};
 use sayso_store::{
     Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Forward,
-    ForwardItem, MarkEntry, NewPart, OutputState, OutputStream, Report, Scope, Store, StoreOutput,
+    ForwardItem, MarkEntry, NewPart, OutputState, OutputStream, Report, Run, Scope, Store, StoreOutput,
     StreamKind,
 };
 use tempfile::TempDir;
@@ -46,7 +46,7 @@ impl Sample {
     /// The rich one with a short output.
     pub(crate) fn small() -> Self {
         let sample = Self::with("second", 500);
-        super::rich::fill(&sample.store());
+        super::rich::fill(sample.store());
         super::rich::import_another(&sample.path);
         sample
     }
@@ -55,7 +55,7 @@ impl Sample {
     /// pins, texts that were taken away, a turn, an output and a session that were erased, a session of another ledger.
     pub(crate) fn rich() -> Self {
         let sample = Self::new("second");
-        super::rich::fill(&sample.store());
+        super::rich::fill(sample.store());
         super::rich::import_another(&sample.path);
         sample
     }
@@ -101,7 +101,8 @@ fn fill(store: &SqliteStore, second: &str, bytes: u32) {
         tool: "bash".into(),
         state: OutputState::Complete,
         exit: Some(0),
-        streams: vec![OutputStream { kind: StreamKind::Stdout, blob }],
+        streams: vec![OutputStream::new(StreamKind::Stdout, blob)],
+        run: Run::default(),
     };
     commands.push(Command::StoreOutput(output));
     let texts = [&["first"][..], &[second], &["third", "and more"], &["fourth"], &["fifth"]];

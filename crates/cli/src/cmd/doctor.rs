@@ -1,8 +1,9 @@
 //! `sayso doctor`
 
+use sayso::store::Collected;
 use serde::Serialize;
 
-use crate::args::Global;
+use crate::args::{Doctor, Global};
 use crate::fail::Failure;
 use crate::hook::record::{self, Record};
 use crate::io::Out;
@@ -15,8 +16,11 @@ struct Check {
     detail: String,
 }
 
-pub(crate) fn run(global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
-    let checks = checks(global);
+pub(crate) fn run(args: &Doctor, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
+    let mut checks = checks(global);
+    if args.collect {
+        checks.push(collect(args, global));
+    }
     for check in &checks {
         let mark = if check.ok { "ok     " } else { "TROUBLE" };
         out.either(check, || format!("{mark} {}: {}", check.check, check.detail))?;
@@ -65,6 +69,25 @@ fn records() -> Check {
         Err(error) => {
             check(false, format!("{shown} cannot be written ({error}): set SAYSO_STATE to another folder"))
         }
+    }
+}
+
+/// Bytes that nothing refers to go in two steps: one finds them, and one finds them so again after a while.
+fn collect(args: &Doctor, global: &Global) -> Check {
+    let hours = u64::from(args.grace);
+    let check = |ok, detail| Check { check: "unused bytes", ok, detail };
+    match open::collect(global, std::time::Duration::from_secs(hours * 3_600)) {
+        Ok(Some(done)) if done == Collected::default() => check(true, "there are none".to_owned()),
+        Ok(Some(done)) => {
+            let [deleted, waiting] = [done.bytes, done.waiting_bytes].map(sayso::view::grouped);
+            let later = match done.waiting {
+                0 => String::new(),
+                _ => format!("; run this again in {hours} hours for the rest"),
+            };
+            check(true, format!("{deleted} bytes deleted, {waiting} bytes noted{later}"))
+        }
+        Ok(None) => check(true, "there is no ledger yet".to_owned()),
+        Err(failure) => check(false, crate::fail::Chain(&failure).to_string()),
     }
 }
 

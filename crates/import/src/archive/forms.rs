@@ -6,7 +6,7 @@ use sayso::model::{
 };
 use sayso::store::{
     Alias, ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Blob, ForkPoint,
-    Output, OutputState, OutputStream, StreamKind,
+    Output, OutputState, OutputStream, ReadOrder, Run, StreamKind,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -270,6 +270,53 @@ struct StreamForm {
     kind: String,
     bytes: u64,
     hash: Hash,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    total: Option<u64>,
+}
+
+/// How a tool was run, where something of it is known.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct RunForm {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<i32>,
+    timed_out: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    pipe_held: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    charset: Option<String>,
+    order: String,
+}
+
+impl From<&Run> for RunForm {
+    fn from(run: &Run) -> Self {
+        Self {
+            command: run.command.clone(),
+            signal: run.signal,
+            timed_out: run.timed_out,
+            duration_ms: run.duration_ms,
+            pipe_held: run.pipe_held,
+            charset: run.charset.clone(),
+            order: run.order.to_text(),
+        }
+    }
+}
+
+impl RunForm {
+    fn run(self) -> Option<Run> {
+        Some(Run {
+            command: self.command,
+            signal: self.signal,
+            timed_out: self.timed_out,
+            duration_ms: self.duration_ms,
+            pipe_held: self.pipe_held,
+            charset: self.charset,
+            order: ReadOrder::parse(&self.order)?,
+        })
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -282,6 +329,8 @@ pub(super) struct OutputForm {
     exit: Option<i32>,
     recorded_at: i64,
     streams: Vec<StreamForm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run: Option<RunForm>,
 }
 
 impl From<&Output> for OutputForm {
@@ -290,6 +339,7 @@ impl From<&Output> for OutputForm {
             kind: s.kind.as_str().to_owned(),
             bytes: s.blob.bytes,
             hash: Hash(s.blob.hash),
+            total: s.total,
         };
         Self {
             session: Word(o.session),
@@ -299,6 +349,7 @@ impl From<&Output> for OutputForm {
             exit: o.exit,
             recorded_at: o.recorded_at.0,
             streams: o.streams.iter().map(stream).collect(),
+            run: Some(RunForm::from(&o.run)).filter(|run| *run != RunForm::default()),
         }
     }
 }
@@ -308,7 +359,7 @@ impl OutputForm {
     pub(super) fn output(self, project: ProjectId) -> Option<Output> {
         let stream = |s: &StreamForm| {
             let blob = Blob { hash: s.hash.0, bytes: s.bytes };
-            Some(OutputStream { kind: StreamKind::parse(&s.kind)?, blob })
+            Some(OutputStream { kind: StreamKind::parse(&s.kind)?, blob, total: s.total })
         };
         Some(Output {
             id: self.id.0,
@@ -319,6 +370,8 @@ impl OutputForm {
             exit: self.exit,
             recorded_at: UtcMs(self.recorded_at),
             streams: self.streams.iter().map(stream).collect::<Option<_>>()?,
+            run: self.run.unwrap_or_default().run()?,
+            growing: false,
         })
     }
 }

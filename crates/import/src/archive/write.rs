@@ -142,7 +142,10 @@ impl Writing<'_> {
             let reader = self.reader;
             let mut pieces =
                 Pieces { writing: self, output: output.id, stream: stream.kind, at: 0, held: Vec::new() };
-            reader.read_output(output.id, stream.kind, &mut pieces)?;
+            // One that is still being written may have grown since.
+            if let Some(mut bytes) = reader.open_output(output.id, stream.kind)? {
+                bytes.range(0, stream.blob.bytes, &mut pieces)?;
+            }
             pieces.give()?;
         }
         Ok(())

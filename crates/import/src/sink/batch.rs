@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 
 use sayso::Error;
-use sayso::store::{AppendTurn, Command, MarkEntry, NewPart, OutputStream, StoreOutput};
+use sayso::store::{AppendTurn, Command, MarkEntry, NewPart, OutputStream, Run, StoreOutput};
 use sayso_model::{EntryId, OutputId, PartBody, SessionId};
 
 use super::Sink;
@@ -103,7 +103,7 @@ impl Sink<'_> {
                     Err(_) => continue,
                 },
             };
-            streams.push(OutputStream { kind: *kind, blob: self.ledger.put_blob(&mut bytes)? });
+            streams.push(OutputStream::new(*kind, self.ledger.put_blob(&mut bytes)?));
         }
         if streams.is_empty() {
             return Ok(None);
@@ -117,6 +117,7 @@ impl Sink<'_> {
             state: whole.state,
             exit: whole.exit,
             streams,
+            run: Run::default(),
         }));
         Ok(Some(id))
     }

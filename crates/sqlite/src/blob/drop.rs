@@ -27,7 +27,8 @@ pub(crate) fn unless_named(conn: &Connection, hash: Digest) -> Result<(), Fault>
 
 const UNNAMED_NO: (&str, &str) = (
     "blob",
-    "SELECT 1 FROM blob b WHERE b.no = ?1 AND NOT EXISTS (SELECT 1 FROM output_stream t WHERE t.hash = b.hash)",
+    "SELECT 1 FROM blob b WHERE b.no = ?1 AND NOT EXISTS (SELECT 1 FROM output_stream t WHERE t.hash = b.hash) \
+     AND NOT EXISTS (SELECT 1 FROM growing_stream g WHERE g.blob = b.no)",
 );
 const UNNAME: &str = "UPDATE blob SET hash = NULL WHERE no = ?1 AND hash IS NOT NULL";
 const ZERO_SOME: &str = "UPDATE chunk SET data = zeroblob(length(data)), cv = zeroblob(32) \

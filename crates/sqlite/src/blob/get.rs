@@ -5,45 +5,64 @@ use std::io::{self, Write};
 use rusqlite::Connection;
 use sayso_model::Digest;
 use sayso_model::limits::CHUNK_BYTES;
-use sayso_store::{Blob, StoreError};
+use sayso_store::{Blob, Output, StoreError, StreamKind};
 
-use super::range;
 use super::tree::{Tree, chunk_value};
+use super::{CHUNKS, range};
 use crate::cells::{Cells, Next, each, one};
 use crate::fault::Fault;
+use crate::read::output;
 
 const FIND: (&str, &str) = ("blob", "SELECT no, bytes FROM blob WHERE hash = ?1");
 const VALUES: (&str, &str) =
     ("chunk", "SELECT no, size, cv FROM chunk WHERE no BETWEEN ?1 AND ?2 ORDER BY no");
-const CHUNKS: (&str, &str) =
-    ("chunk", "SELECT size, codec, cv, data FROM chunk WHERE no BETWEEN ?1 AND ?2 ORDER BY no");
+const READ: (&str, &str) =
+    ("chunk", "SELECT no, size, codec, cv, data FROM chunk WHERE no BETWEEN ?1 AND ?2 ORDER BY no");
 
-fn damaged(hash: Digest, what: &str) -> Fault {
+/// A blob, and the number under which its chunks stand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) no: i64,
+    pub(crate) blob: Blob,
+}
+
+pub(crate) fn damaged(hash: Digest, what: &str) -> Fault {
     Fault::Damaged(format!("blob {hash}: {what}"))
 }
 
-/// Writes a blob out. Its chunks' values are checked against its name first, then each chunk against its value.
-pub(crate) fn copy(conn: &Connection, blob: &Blob, to: &mut dyn Write) -> Result<(), Fault> {
+/// Where a blob with a name stands.
+pub(crate) fn place(conn: &Connection, blob: Blob) -> Result<Place, Fault> {
     let found = one(conn, FIND, [blob.hash.0], |c| Ok((c.int()?, c.number::<u64>()?)))?;
     let (no, bytes) = found.ok_or_else(|| damaged(blob.hash, "its row is missing"))?;
     if bytes != blob.bytes {
         return Err(damaged(blob.hash, "its length is not what was written"));
     }
-    let chunks = check_values(conn, no, blob)?;
-    each_chunk(conn, range(no), blob.hash, chunks == 1, |bytes| {
-        to.write_all(bytes).map_err(|e| writing_out(e).into())
-    })
+    Ok(Place { no, blob })
+}
+
+/// Where the bytes of one stream of an output stand.
+pub(crate) fn locate(conn: &Connection, output: &Output, kind: StreamKind) -> Result<Option<Place>, Fault> {
+    let Some(stream) = output.streams.iter().find(|s| s.kind == kind) else { return Ok(None) };
+    if !output.growing {
+        return place(conn, stream.blob).map(Some);
+    }
+    let no = output::growing_blob(conn, output.id, kind)?;
+    Ok(no.map(|no| Place { no, blob: stream.blob }))
+}
+
+/// Writes a blob out. Its chunks' values are checked against its hash first, then each chunk against its value.
+pub(crate) fn copy(conn: &Connection, place: &Place, to: &mut dyn Write) -> Result<(), Fault> {
+    chunk_values(conn, place, |_| {})?;
+    each_chunk(conn, place, (0, CHUNKS - 1), |bytes| to.write_all(bytes).map_err(|e| writing_out(e).into()))
 }
 
 /// The beginning of a blob, at least `bytes` of it where there are so many.
-pub(crate) fn head(conn: &Connection, blob: &Blob, bytes: usize) -> Result<Vec<u8>, Fault> {
-    let found = one(conn, FIND, [blob.hash.0], |c| c.int())?;
-    let no = found.ok_or_else(|| damaged(blob.hash, "its row is missing"))?;
-    let only = check_values(conn, no, blob)? == 1;
-    let (first, last) = range(no);
-    let wanted = i64::try_from(bytes.div_ceil(CHUNK_BYTES)).unwrap_or(i64::MAX);
+pub(crate) fn head(conn: &Connection, blob: Blob, bytes: usize) -> Result<Vec<u8>, Fault> {
+    let place = place(conn, blob)?;
+    chunk_values(conn, &place, |_| {})?;
+    let wanted = i64::try_from(bytes.div_ceil(CHUNK_BYTES)).unwrap_or(CHUNKS).min(CHUNKS);
     let mut head = Vec::new();
-    each_chunk(conn, (first, last.min(first.saturating_add(wanted) - 1)), blob.hash, only, |chunk| {
+    each_chunk(conn, &place, (0, wanted - 1), |chunk| {
         head.extend_from_slice(chunk);
         Ok(())
     })?;
@@ -54,57 +73,95 @@ fn writing_out(error: io::Error) -> StoreError {
     StoreError::Storage { context: "writing an output out", cause: Box::new(error) }
 }
 
-/// Checks the values of a blob's chunks against its name; how many there are.
-pub(crate) fn check_values(conn: &Connection, no: i64, blob: &Blob) -> Result<u64, Fault> {
-    let (first, last) = range(no);
-    let (mut tree, mut bytes, mut expected) = (Tree::default(), 0u64, first);
+/// The values of a blob's chunks, checked against its hash once all of them were seen.
+pub(crate) fn chunk_values(
+    conn: &Connection,
+    place: &Place,
+    mut see: impl FnMut([u8; 32]),
+) -> Result<(), Fault> {
+    let (mut tree, mut bytes) = (Tree::default(), 0u64);
+    values(conn, place.blob.hash, range(place.no), |size, value| {
+        bytes = bytes.saturating_add(size);
+        tree.push(value);
+        see(value);
+    })?;
+    if bytes != place.blob.bytes || tree.root() != place.blob.hash {
+        return Err(damaged(place.blob.hash, "its chunks are not those that were written"));
+    }
+    Ok(())
+}
+
+/// Sizes and values of chunks, of which none may be missing before the last.
+pub(crate) fn values(
+    conn: &Connection,
+    hash: Digest,
+    (first, last): (i64, i64),
+    mut see: impl FnMut(u64, [u8; 32]),
+) -> Result<(), Fault> {
+    let mut expected = first;
     each(conn, VALUES, (first, last), |c| {
         if c.int()? != expected {
-            return Err(damaged(blob.hash, &format!("chunk {} is missing", expected - first)));
+            return Err(damaged(hash, &format!("chunk {} is missing", expected % CHUNKS)));
         }
         expected += 1;
-        bytes = bytes.saturating_add(c.number()?);
-        tree.push(value(c)?);
+        see(c.number()?, value(c)?);
         Ok(Next::Row)
-    })?;
-    if bytes != blob.bytes || tree.root() != blob.hash {
-        return Err(damaged(blob.hash, "its chunks are not those that were written"));
-    }
-    Ok((expected - first).unsigned_abs())
+    })
 }
 
 fn value(c: &mut Cells<'_>) -> Result<[u8; 32], Fault> {
     Ok(c.digest()?.0)
 }
 
-/// Hands out each chunk after checking it.
+/// Hands out each chunk of a blob from one place to another, after checking it against its value.
 pub(crate) fn each_chunk(
     conn: &Connection,
-    chunks: (i64, i64),
-    hash: Digest,
-    only: bool,
+    place: &Place,
+    (from, to): (i64, i64),
     mut hand_out: impl FnMut(&[u8]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let (mut offset, mut place) = (0u64, 0u64);
-    each(conn, CHUNKS, chunks, |c| {
+    let (first, hash) = (range(place.no).0, place.blob.hash);
+    let only = place.blob.bytes <= CHUNK_BYTES as u64;
+    let mut unpacker = Unpacker::new()?;
+    each(conn, READ, (first + from, first + to), |c| {
+        let at = (c.int()? - first).unsigned_abs();
         let size = c.number::<usize>()?;
         let codec = c.text()?;
         let expected = value(c)?;
-        let unpacked = unpack(&codec, c.bytes()?, size);
-        let sound = |bytes: &&[u8]| bytes.len() == size && chunk_value(bytes, offset, only) == expected;
-        let bytes = unpacked.as_deref().filter(sound);
-        let bytes = bytes.ok_or_else(|| damaged(hash, &format!("chunk {place} is not what was written")))?;
-        hand_out(bytes)?;
-        offset += size as u64;
-        place += 1;
+        let unpacked = unpacker.unpack(&codec, c.bytes()?, size);
+        let sound = |bytes: &&[u8]| {
+            bytes.len() == size && chunk_value(bytes, at * CHUNK_BYTES as u64, only) == expected
+        };
+        let bytes = unpacked.filter(sound);
+        hand_out(bytes.ok_or_else(|| damaged(hash, &format!("chunk {at} is not what was written")))?)?;
         Ok(Next::Row)
     })
 }
 
-fn unpack<'d>(codec: &str, data: &'d [u8], size: usize) -> Option<std::borrow::Cow<'d, [u8]>> {
-    match codec {
-        "raw" => Some(data.into()),
-        "zstd" => zstd::bulk::decompress(data, size).ok().map(Into::into),
-        _ => None,
+/// Unpacks one chunk after the other, with the memory of the first.
+struct Unpacker {
+    zstd: zstd::bulk::Decompressor<'static>,
+    bytes: Vec<u8>,
+}
+
+impl Unpacker {
+    fn new() -> Result<Self, Fault> {
+        let zstd = zstd::bulk::Decompressor::new();
+        let zstd =
+            zstd.map_err(|e| StoreError::Storage { context: "unpacking an output", cause: Box::new(e) })?;
+        Ok(Self { zstd, bytes: Vec::new() })
+    }
+
+    fn unpack<'d>(&'d mut self, codec: &str, data: &'d [u8], size: usize) -> Option<&'d [u8]> {
+        match codec {
+            "raw" => Some(data),
+            "zstd" if size <= CHUNK_BYTES => {
+                self.bytes.clear();
+                self.bytes.reserve(size);
+                self.zstd.decompress_to_buffer(data, &mut self.bytes).ok()?;
+                Some(&self.bytes)
+            }
+            _ => None,
+        }
     }
 }

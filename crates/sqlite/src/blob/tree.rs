@@ -14,7 +14,7 @@ pub(crate) fn chunk_value(bytes: &[u8], offset: u64, only: bool) -> ChainingValu
 }
 
 /// Subtrees that are whole, the largest first.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
     stack: Vec<ChainingValue>,
     count: u64,
@@ -35,6 +35,14 @@ impl Tree {
         if let (Some(right), Some(left)) = (self.stack.pop(), self.stack.pop()) {
             self.stack.push(merge_subtrees_non_root(&left, &right, Mode::Hash));
         }
+    }
+
+    /// The value of these chunks as a part of a larger tree; none where there are none.
+    pub(crate) fn subtree(mut self) -> Option<Digest> {
+        while self.stack.len() > 1 {
+            self.merge();
+        }
+        self.stack.pop().map(Digest)
     }
 
     /// The hash of all bytes.

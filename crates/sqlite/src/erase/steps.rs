@@ -8,7 +8,7 @@ use crate::blob;
 use crate::cells::{all, one, run};
 use crate::fault::Fault;
 use crate::search::index;
-use crate::write::redact::WHOLE;
+use crate::write::redact::{WHOLE, ZERO_COMMAND};
 
 /// Entries that one step takes at most.
 const ENTRIES: i64 = 256;
@@ -31,9 +31,11 @@ const ZERO_TITLE: &str = "UPDATE mark SET title = zeroblob(length(title)), title
 const OUTPUTS_OF: (&str, &str) = ("output", "SELECT id FROM output WHERE session = ?1 ORDER BY id LIMIT ?2");
 const BLOBS_OF: (&str, &str) = (
     "output_stream",
-    "SELECT DISTINCT b.no FROM output_stream t JOIN blob b ON b.hash = t.hash WHERE t.output = ?1",
+    "SELECT b.no FROM output_stream t JOIN blob b ON b.hash = t.hash WHERE t.output = ?1 \
+     UNION SELECT blob FROM growing_stream WHERE output = ?1",
 );
 const DROP_STREAMS: &str = "DELETE FROM output_stream WHERE output = ?1";
+const DROP_GROWING: &str = "DELETE FROM growing_stream WHERE output = ?1";
 const DROP_OUTPUT: &str = "DELETE FROM output WHERE id = ?1";
 const DROP_SESSION: &[&str] =
     &["DELETE FROM session_alias WHERE session = ?1", "DELETE FROM session WHERE id = ?1 AND erasing = 1"];
@@ -99,6 +101,8 @@ pub(crate) fn drop_output(conn: &Connection, id: OutputId) -> Result<(), Fault> 
     let id = id.to_string();
     let blobs = all(conn, BLOBS_OF, [&id], |c| c.int())?;
     run(conn, DROP_STREAMS, [&id])?;
+    run(conn, DROP_GROWING, [&id])?;
+    run(conn, ZERO_COMMAND, [&id])?;
     run(conn, DROP_OUTPUT, [&id])?;
     blobs.into_iter().try_for_each(|no| plan(conn, "blob", &no.to_string()))
 }

@@ -1,9 +1,9 @@
 //! Outputs as rows.
 
 use rusqlite::Connection;
-use sayso_model::row::{self, OutputRow};
+use sayso_model::row::{self, OutputRow, RunRow, StreamRow};
 use sayso_model::{Digest, OutputId, ProjectId, SessionId, UtcMs};
-use sayso_store::{Blob, Output, OutputState, OutputStream, Scope, StreamKind};
+use sayso_store::{Blob, Output, OutputState, OutputStream, ReadOrder, Run, Scope, StreamKind};
 
 use crate::cells::{Cells, Next, all, each, one};
 use crate::fault::Fault;
@@ -11,11 +11,19 @@ use crate::fault::Fault;
 /// An output's row without its streams, and the digest over both.
 const OUTPUT: (&str, &str) = (
     "output",
-    "SELECT o.id, s.project, o.session, o.tool, o.state, o.exit, o.recorded_at, o.digest \
+    "SELECT o.id, s.project, o.session, o.tool, o.state, o.exit, o.recorded_at, o.digest, o.command, o.signal, \
+     o.timed_out, o.duration, o.pipe_held, o.charset, o.read_order, \
+     EXISTS (SELECT 1 FROM growing_stream g WHERE g.output = o.id) \
      FROM output o JOIN session s ON s.id = o.session WHERE o.id = ?1",
 );
-const STREAMS: (&str, &str) =
-    ("output_stream", "SELECT kind, hash, bytes FROM output_stream WHERE output = ?1 ORDER BY kind DESC");
+const STREAMS: (&str, &str) = (
+    "output_stream",
+    "SELECT kind, hash, bytes, total FROM output_stream WHERE output = ?1 \
+     UNION ALL SELECT kind, hash, bytes, NULL FROM growing_stream WHERE output = ?1 ORDER BY kind DESC",
+);
+const GROWS: (&str, &str) = ("growing_stream", "SELECT 1 FROM growing_stream WHERE output = ?1");
+const GROWING_BLOB: (&str, &str) =
+    ("growing_stream", "SELECT blob FROM growing_stream WHERE output = ?1 AND kind = ?2");
 
 /// An output and the digest of its rows.
 pub(crate) struct OutputRecord {
@@ -25,7 +33,7 @@ pub(crate) struct OutputRecord {
 
 impl OutputRecord {
     fn read(c: &mut Cells<'_>) -> Result<Self, Fault> {
-        let output = Output {
+        let mut output = Output {
             id: c.parse()?,
             project: c.parse()?,
             session: c.parse()?,
@@ -34,9 +42,40 @@ impl OutputRecord {
             exit: c.number_opt()?,
             recorded_at: UtcMs(c.int()?),
             streams: Vec::new(),
+            run: Run::default(),
+            growing: false,
         };
-        Ok(Self { output, digest: c.digest()? })
+        let digest = c.digest()?;
+        output.run = run(c)?;
+        output.growing = c.flag()?;
+        Ok(Self { output, digest })
     }
+}
+
+/// Seven columns: how the tool was run.
+fn run(c: &mut Cells<'_>) -> Result<Run, Fault> {
+    let command = c.bytes_opt()?.map(|bytes| String::from_utf8(bytes.to_vec())).transpose();
+    let command =
+        command.map_err(|_| Fault::Damaged("the command line of an output is no UTF-8".to_owned()))?;
+    Ok(Run {
+        command,
+        signal: c.number_opt()?,
+        timed_out: c.flag()?,
+        duration_ms: c.number_opt()?,
+        pipe_held: c.flag()?,
+        charset: c.text_opt()?,
+        order: c.word_opt(ReadOrder::parse)?.unwrap_or_default(),
+    })
+}
+
+/// Whether an output is still being written.
+pub(crate) fn grows(conn: &Connection, id: OutputId) -> Result<bool, Fault> {
+    one(conn, GROWS, [id.to_string()], |c| c.int()).map(|found| found.is_some())
+}
+
+/// The number of the blob that a growing stream is written into.
+pub(crate) fn growing_blob(conn: &Connection, id: OutputId, kind: StreamKind) -> Result<Option<i64>, Fault> {
+    one(conn, GROWING_BLOB, (id.to_string(), kind.as_str()), |c| c.int())
 }
 
 /// An output as it stands there.
@@ -44,15 +83,22 @@ pub(crate) fn record(conn: &Connection, id: OutputId) -> Result<Option<OutputRec
     let Some(mut record) = one(conn, OUTPUT, [id.to_string()], OutputRecord::read)? else { return Ok(None) };
     record.output.streams = all(conn, STREAMS, [id.to_string()], |c| {
         let kind = c.word(StreamKind::parse)?;
-        Ok(OutputStream { kind, blob: Blob { hash: c.digest()?, bytes: c.number()? } })
+        let blob = Blob { hash: c.digest()?, bytes: c.number()? };
+        Ok(OutputStream { kind, blob, total: c.number_opt()? })
     })?;
     Ok(Some(record))
 }
 
 /// The digest of an output's rows.
 pub(crate) fn digest(output: &Output) -> Digest {
-    let streams: Vec<_> =
-        output.streams.iter().map(|s| (s.kind.as_str(), s.blob.hash, s.blob.bytes)).collect();
+    let (run, order) = (&output.run, output.run.order.to_text());
+    let stream = |s: &OutputStream| StreamRow {
+        kind: s.kind.as_str(),
+        hash: s.blob.hash,
+        bytes: s.blob.bytes,
+        total: s.total,
+    };
+    let streams: Vec<_> = output.streams.iter().map(stream).collect();
     row::output(&OutputRow {
         id: output.id,
         session: output.session,
@@ -61,6 +107,15 @@ pub(crate) fn digest(output: &Output) -> Digest {
         exit: output.exit,
         recorded_at: output.recorded_at,
         streams: &streams,
+        run: RunRow {
+            command: run.command.as_deref(),
+            signal: run.signal,
+            timed_out: run.timed_out,
+            duration: run.duration_ms,
+            pipe_held: run.pipe_held,
+            charset: run.charset.as_deref(),
+            order: &order,
+        },
     })
 }
 
@@ -132,7 +187,7 @@ pub(crate) fn of_session(
     found.collect()
 }
 
-/// The blob of one stream of an output, if the scope sees it.
+/// The blob of one stream of an output that is no longer written, if the scope sees it.
 pub(crate) fn stream(
     conn: &Connection,
     scope: &Scope,

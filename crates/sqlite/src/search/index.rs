@@ -182,5 +182,5 @@ pub(crate) fn text_of(
     kind: StreamKind,
 ) -> Result<Option<String>, Fault> {
     let Some(blob) = output::stream(conn, scope, id, kind)? else { return Ok(None) };
-    Ok(searchable(head(conn, &blob, sayso_model::limits::SEARCHED_BYTES)?))
+    Ok(searchable(head(conn, blob, sayso_model::limits::SEARCHED_BYTES)?))
 }

@@ -3,8 +3,8 @@ use std::io::{self, Read};
 use sayso_model::limits::CHUNK_BYTES;
 use sayso_model::{Digest, OutputId, ProjectId, Seed, SessionId, SessionKind, UtcMs};
 use sayso_store::{
-    Batch, Blob, Command, CreateProject, CreateSession, OutputState, OutputStream, Scope, Store, StoreError,
-    StoreOutput, StreamKind,
+    Batch, Blob, Command, CreateProject, CreateSession, OpenStream, OutputState, OutputStream, Run, Scope,
+    Store, StoreError, StoreOutput, StreamKind,
 };
 
 use super::{folder, open, raw};
@@ -25,7 +25,7 @@ fn lines(len: usize) -> Vec<u8> {
 /// Makes output `id` of this blob, in a session of its own.
 fn output(store: &SqliteStore, id: u128, blob: Blob) -> OutputId {
     let (project, session) = (ProjectId::from_u128(id), SessionId::from_u128(id));
-    let streams = vec![OutputStream { kind: StreamKind::Stdout, blob }];
+    let streams = vec![OutputStream::new(StreamKind::Stdout, blob)];
     let commands = vec![
         Command::CreateProject(CreateProject { id: project, name: "Acme".into(), alias: None }),
         Command::CreateSession(CreateSession {
@@ -43,6 +43,7 @@ fn output(store: &SqliteStore, id: u128, blob: Blob) -> OutputId {
             state: OutputState::Complete,
             exit: None,
             streams,
+            run: Run::default(),
         }),
     ];
     store.write(&Batch { scope: Scope::All, at: UtcMs(1), seed: Seed([1; 32]), commands }).unwrap();
@@ -147,6 +148,55 @@ fn nothing_wrong_is_handed_out() {
         assert!(matches!(found, Err(StoreError::Damaged { .. })), "{sql}: {found:?}");
         assert!(out == bytes[..before], "{sql}: {} bytes came out", out.len());
     }
+}
+
+fn part(store: &SqliteStore, stream: &OpenStream, from: u64, most: usize) -> Result<Vec<u8>, StoreError> {
+    store.read_stream(&Scope::All, stream, from, most).map(|part| part.expect("it is as it was opened"))
+}
+
+#[test]
+fn any_part_is_read_alone() {
+    let folder = folder();
+    let store = open(&folder.path);
+    // More than one group of 64 chunks.
+    for (id, length) in [(1, 0), (2, 5), (3, CHUNK_BYTES), (4, 130 * CHUNK_BYTES + 9)] {
+        let bytes = noise(length);
+        let id = output(&store, id, store.put_blob(&mut bytes.as_slice()).unwrap());
+        let stream = store.open_stream(&Scope::All, id, StreamKind::Stdout).unwrap().unwrap();
+        let mut at = 0;
+        while at < length {
+            let most = 700_000;
+            let found = part(&store, &stream, at as u64, most).unwrap();
+            assert!(!found.is_empty() && found.len() <= most && found == bytes[at..at + found.len()], "{at}");
+            at += found.len();
+        }
+        assert_eq!(part(&store, &stream, length as u64, 9).unwrap(), b"");
+        assert_eq!(part(&store, &stream, u64::MAX, 9).unwrap(), b"");
+    }
+}
+
+#[test]
+fn a_part_is_checked_against_the_whole_and_needs_no_other_part() {
+    let folder = folder();
+    let store = open(&folder.path);
+    let bytes = noise(200 * CHUNK_BYTES);
+    let id = output(&store, 1, store.put_blob(&mut bytes.as_slice()).unwrap());
+    let opened = || store.open_stream(&Scope::All, id, StreamKind::Stdout);
+    let stream = opened().unwrap().unwrap();
+    let at = |chunk: usize| (chunk * CHUNK_BYTES + 3) as u64;
+    raw(&folder.path)
+        .execute_batch("UPDATE chunk SET data = zeroblob(9) WHERE place IN (0, 77, 199)")
+        .unwrap();
+    let sound = |chunk: usize| part(&store, &stream, at(chunk), 10);
+    assert_eq!(sound(76).unwrap(), bytes[at(76) as usize..][..10], "the chunks beside it are not read");
+    assert!(matches!(sound(77), Err(StoreError::Damaged { .. })));
+    assert!(opened().is_ok(), "opening looks at values alone");
+    // Another chunk with its right value: only the whole tells.
+    let swap = "UPDATE chunk AS c SET (cv, data) = (SELECT cv, data FROM chunk o WHERE o.place = 101) WHERE place = 100";
+    raw(&folder.path).execute_batch(swap).unwrap();
+    assert!(matches!(sound(102), Err(StoreError::Damaged { .. })), "its group is not what was opened");
+    assert_eq!(sound(150).unwrap(), bytes[at(150) as usize..][..10], "another group is");
+    assert!(matches!(opened(), Err(StoreError::Damaged { .. })));
 }
 
 #[test]

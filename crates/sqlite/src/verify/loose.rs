@@ -78,6 +78,16 @@ const LOOSE: &[(&str, &str)] = &[
          WHERE NOT EXISTS (SELECT 1 FROM output o WHERE o.id = t.output)",
     ),
     (
+        "a growing stream belongs to no output, or to one that is not partial",
+        "SELECT NULL, NULL, NULL, g.blob FROM growing_stream g \
+         WHERE NOT EXISTS (SELECT 1 FROM output o WHERE o.id = g.output AND o.state = 'partial')",
+    ),
+    (
+        "a growing stream does not fit the blob that it is written into",
+        "SELECT NULL, NULL, NULL, g.blob FROM growing_stream g \
+         WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.no = g.blob AND b.hash IS NULL AND b.bytes = g.bytes)",
+    ),
+    (
         "a chunk belongs to no blob",
         "SELECT NULL, NULL, NULL, c.no FROM chunk c \
          WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.no = c.no >> 24)",

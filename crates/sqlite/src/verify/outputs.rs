@@ -4,8 +4,8 @@ use sayso_model::OutputId;
 use sayso_store::Blob;
 
 use super::{Look, Where};
-use crate::blob::get::{check_values, each_chunk};
-use crate::blob::range;
+use crate::blob::CHUNKS;
+use crate::blob::get::{Place, chunk_values, each_chunk};
 use crate::cells::one;
 use crate::fault::Fault;
 use crate::read::output;
@@ -14,6 +14,8 @@ const OUTPUTS: (&str, &str) = ("output", "SELECT id FROM output ORDER BY id");
 const BYTES: (&str, &str) = ("blob", "SELECT bytes FROM blob WHERE hash = ?1");
 /// A blob without a hash is still being written by somebody.
 const BLOBS: (&str, &str) = ("blob", "SELECT no, hash, bytes FROM blob WHERE hash IS NOT NULL ORDER BY no");
+const GROWING: (&str, &str) =
+    ("growing_stream", "SELECT blob, hash, bytes FROM growing_stream ORDER BY output, kind");
 
 impl Look<'_> {
     pub(super) fn outputs(&mut self) -> Result<(), Fault> {
@@ -25,7 +27,9 @@ impl Look<'_> {
             if record.digest != output::digest(&record.output) {
                 look.problem(at, format!("the rows of output {id} are not what was written"));
             }
-            for stream in &record.output.streams {
+            // Those of a stream that grows are looked at with its bytes.
+            let streams = record.output.streams.iter().filter(|_| !record.output.growing);
+            for stream in streams {
                 let bytes = one(look.conn, BYTES, [stream.blob.hash.0], |c| c.number::<u64>())?;
                 if bytes != Some(stream.blob.bytes) {
                     let (kind, hash) = (stream.kind.as_str(), stream.blob.hash);
@@ -39,8 +43,16 @@ impl Look<'_> {
     pub(super) fn blobs(&mut self) -> Result<(), Fault> {
         self.rows(BLOBS, [], |look, c| {
             let (no, hash, bytes) = (c.int()?, c.digest()?, c.number()?);
-            let chunks = check_values(look.conn, no, &Blob { hash, bytes })?;
-            each_chunk(look.conn, range(no), hash, chunks == 1, |_| Ok(()))
+            look.blob(&Place { no, blob: Blob { hash, bytes } })
+        })?;
+        self.rows(GROWING, [], |look, c| {
+            let (no, hash, bytes) = (c.int()?, c.digest()?, c.number()?);
+            look.blob(&Place { no, blob: Blob { hash, bytes } })
         })
+    }
+
+    fn blob(&self, place: &Place) -> Result<(), Fault> {
+        chunk_values(self.conn, place, |_| {})?;
+        each_chunk(self.conn, place, (0, CHUNKS - 1), |_| Ok(()))
     }
 }

@@ -1,11 +1,10 @@
-//! Projects, aliases, sessions, speakers and outputs.
+//! Projects, aliases, sessions and speakers.
 
 use rusqlite::params;
 use sayso_model::canon::commit;
-use sayso_model::{Digest, ProjectId, Seed, SessionId, SpeakerId, UtcMs, form, row};
+use sayso_model::{Digest, ProjectId, Seed, SessionId, SpeakerId, form, row};
 use sayso_store::{
-    Alias, CreateProject, CreateSession, CreateSpeaker, Done, ForkPoint, ForkSession, Output, Refusal,
-    Session, StoreOutput,
+    Alias, CreateProject, CreateSession, CreateSpeaker, Done, ForkPoint, ForkSession, Refusal, Session,
 };
 
 use super::{Write, taken};
@@ -31,9 +30,6 @@ pub(super) const SPEAKER_NAMED: (&str, &str) =
     ("speaker", "SELECT id FROM speaker WHERE kind = ?1 AND name = ?2");
 const NEW_SPEAKER: &str = "INSERT INTO speaker (id, kind, name, name_salt, name_commitment, digest) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING";
-const NEW_OUTPUT: &str = "INSERT INTO output (id, session, tool, state, exit, recorded_at, digest) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO NOTHING";
-const NEW_STREAM: &str = "INSERT INTO output_stream (output, kind, hash, bytes) VALUES (?1, ?2, ?3, ?4)";
 
 impl Write<'_> {
     pub(super) fn create_project(&mut self, c: &CreateProject, seed: &Seed) -> Result<Done, Fault> {
@@ -224,38 +220,5 @@ impl Write<'_> {
             return Err(taken(c.id));
         }
         Ok(Done::Speaker(c.id))
-    }
-
-    pub(super) fn store_output(&mut self, c: &StoreOutput) -> Result<Done, Fault> {
-        let project = self.session(c.session)?.session.project;
-        c.streams.iter().try_for_each(|s| self.blob(&s.blob))?;
-        let mut streams = c.streams.clone();
-        streams.sort_by_key(|s| s.kind);
-        let output = Output {
-            id: c.id,
-            project,
-            session: c.session,
-            tool: c.tool.clone(),
-            state: c.state,
-            exit: c.exit,
-            recorded_at: UtcMs(self.at.0),
-            streams,
-        };
-        self.insert_output(&output)?;
-        Ok(Done::Output(c.id))
-    }
-
-    pub(super) fn insert_output(&self, o: &Output) -> Result<(), Fault> {
-        let digest = read::output::digest(o);
-        let (id, session) = (o.id.to_string(), o.session.to_string());
-        let row = params![id, session, o.tool, o.state.as_str(), o.exit, o.recorded_at.0, digest.0];
-        if run(self.conn, NEW_OUTPUT, row)? == 0 {
-            return Err(taken(o.id));
-        }
-        for stream in &o.streams {
-            let bytes = read::clamp(stream.blob.bytes);
-            run(self.conn, NEW_STREAM, params![id, stream.kind.as_str(), stream.blob.hash.0, bytes])?;
-        }
-        Ok(())
     }
 }

@@ -71,6 +71,7 @@ impl Write<'_> {
             Some(id) if !read::output::visible(self.conn, self.scope, id)? => {
                 Err(Refusal::UnknownOutput(id).into())
             }
+            Some(id) if read::output::grows(self.conn, id)? => Err(Refusal::OutputGrowing(id).into()),
             _ => Ok(()),
         }
     }

@@ -7,6 +7,7 @@ mod forward;
 mod insert;
 pub(crate) mod life;
 mod lookup;
+pub(crate) mod output;
 pub(crate) mod redact;
 pub(crate) mod restore;
 
@@ -164,6 +165,7 @@ impl<'a> Write<'a> {
             Command::Compact(c) => self.compact(c, seed),
             Command::Mark(c) => self.mark(c, seed),
             Command::StoreOutput(c) => self.store_output(c),
+            Command::CloseOutput(id) => self.close_output(*id),
             Command::RenameProject(c) => self.rename_project(c, seed),
             Command::MergeProject(c) => self.merge_project(c),
             Command::RenameSession(c) => self.rename_session(c, seed),

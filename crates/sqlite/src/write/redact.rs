@@ -57,6 +57,8 @@ const OUTPUTS: (&str, &str) = (
 );
 const STREAMS: (&str, &str) = ("output_stream", "SELECT hash FROM output_stream WHERE output = ?1");
 const DROP_STREAMS: &str = "DELETE FROM output_stream WHERE output = ?1";
+pub(crate) const ZERO_COMMAND: &str =
+    "UPDATE output SET command = zeroblob(length(command)) WHERE id = ?1 AND command IS NOT NULL";
 const DROP_OUTPUT: &str = "DELETE FROM output WHERE id = ?1";
 
 impl Write<'_> {
@@ -117,6 +119,7 @@ impl Write<'_> {
         let id = id.to_string();
         let hashes: Vec<Digest> = all(self.conn, STREAMS, [&id], |c| c.digest())?;
         run(self.conn, DROP_STREAMS, [&id])?;
+        run(self.conn, ZERO_COMMAND, [&id])?;
         run(self.conn, DROP_OUTPUT, [&id])?;
         hashes.into_iter().try_for_each(|hash| blob::drop::unless_named(self.conn, hash))
     }

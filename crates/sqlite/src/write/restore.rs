@@ -11,6 +11,7 @@ use sayso_store::{
 
 use super::create::SPEAKER_NAMED;
 use super::insert::speakers_of;
+use super::output::{insert, insert_streams};
 use super::{Write, taken, unknown_turn};
 use crate::cells::{Sealed, one, run};
 use crate::erase::{plan, tombstone};
@@ -307,7 +308,9 @@ impl Write<'_> {
         c.streams.iter().try_for_each(|s| self.blob(&s.blob))?;
         let mut streams = c.streams.clone();
         streams.sort_by_key(|s| s.kind);
-        self.insert_output(&Output { project, streams, ..c.clone() })?;
+        let output = Output { project, streams, growing: false, ..c.clone() };
+        insert(self.conn, &output)?;
+        insert_streams(self.conn, &output)?;
         Ok(Done::Output(c.id))
     }
 }

@@ -4,8 +4,8 @@ use sayso_model::canon::commit;
 use sayso_model::form::{self, Link};
 use sayso_model::limits::FORWARD_CHARS;
 use sayso_model::{
-    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, Part, PartBody, ProjectId, Quote,
-    Seed, SessionId, Source, Speaker, TakeRequest, Turn, UtcMs, take,
+    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, OutputId, Part, PartBody, ProjectId,
+    Quote, Seed, SessionId, Source, Speaker, TakeRequest, Turn, UtcMs, take,
 };
 
 use super::state::{Beginning, Gone, KeyRecord, ProjectState, Record, State};
@@ -62,6 +62,7 @@ impl Write<'_> {
             Command::Mark(c) => self.mark(c, seed),
             Command::StoreOutput(c) => self.store_output(c),
             Command::Restore(c) => self.restore(c),
+            Command::CloseOutput(id) => self.close_output(*id),
         }
     }
 
@@ -329,9 +330,23 @@ impl Write<'_> {
             exit: c.exit,
             recorded_at: self.at,
             streams: ordered(&c.streams),
+            run: c.run.clone(),
+            growing: false,
         };
         self.state.outputs.insert(c.id, output);
         Ok(Done::Output(c.id))
+    }
+
+    fn close_output(&mut self, id: OutputId) -> Result<Done, Refusal> {
+        self.state.output(self.scope, id).ok_or(Refusal::UnknownOutput(id))?;
+        if let Some(output) = self.state.outputs.get_mut(&id).filter(|o| o.growing) {
+            output.growing = false;
+            for stream in &output.streams {
+                let bytes = self.state.growing.remove(&(id, stream.kind)).unwrap_or_default();
+                self.state.blobs.insert(stream.blob.hash, bytes);
+            }
+        }
+        Ok(Done::Output(id))
     }
 
     fn known(

@@ -51,7 +51,11 @@ impl Write<'_> {
             PartBody::Text(_) | PartBody::Reasoning(..) | PartBody::ToolCall(_) => None,
         };
         match named {
-            Some(id) if self.state.output(self.scope, id).is_none() => Err(Refusal::UnknownOutput(id)),
+            Some(id) => match self.state.output(self.scope, id) {
+                None => Err(Refusal::UnknownOutput(id)),
+                Some(output) if output.growing => Err(Refusal::OutputGrowing(id)),
+                Some(_) => Ok(()),
+            },
             _ => Ok(()),
         }
     }

@@ -6,6 +6,7 @@
 mod apply;
 mod archive;
 mod erase;
+mod grow;
 mod life;
 mod lookup;
 mod read;
@@ -16,18 +17,22 @@ mod state;
 
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use sayso_model::{
     Address, Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker,
-    SpeakerId, SpeakerKind,
+    SpeakerId, SpeakerKind, UtcMs,
 };
 
 use crate::archive::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker};
 use crate::command::{Batch, Done, Placed};
 use crate::erase::{Erase, Erasing};
 use crate::error::StoreError;
-use crate::query::{Blob, Lookup, Output, Project, Report, Scope, Session, Store, StreamKind, Waiting};
+use crate::grow::{GrowingOutput, StartOutput};
+use crate::query::{
+    Blob, Collected, Lookup, OpenStream, Output, Project, Report, Scope, Session, Store, StreamKind, Waiting,
+};
 use crate::search::{Hit, Progress, Search};
 use state::State;
 
@@ -64,8 +69,18 @@ impl Store for Oracle {
         let mut whole = Vec::new();
         bytes.read_to_end(&mut whole).map_err(|e| io("reading the bytes to store", e))?;
         let blob = Blob { hash: Digest(*blake3::hash(&whole).as_bytes()), bytes: whole.len() as u64 };
-        self.state().blobs.insert(blob.hash, whole);
+        let mut state = self.state();
+        state.blobs.insert(blob.hash, whole);
+        state.loose.remove(&blob.hash);
         Ok(blob)
+    }
+
+    fn start_output(self: Arc<Self>, start: StartOutput) -> Result<Box<dyn GrowingOutput>, StoreError> {
+        grow::start(self, start)
+    }
+
+    fn collect(&self, now: UtcMs, grace: Duration) -> Result<Collected, StoreError> {
+        Ok(self.state().collect(now, grace))
     }
 
     fn projects(&self, scope: &Scope) -> Result<Vec<Project>, StoreError> {
@@ -191,6 +206,25 @@ impl Store for Oracle {
         };
         to.write_all(bytes).map_err(|e| io("writing an output out", e))?;
         Ok(true)
+    }
+
+    fn open_stream(
+        &self,
+        scope: &Scope,
+        id: OutputId,
+        stream: StreamKind,
+    ) -> Result<Option<OpenStream>, StoreError> {
+        Ok(self.state().open_stream(scope, id, stream))
+    }
+
+    fn read_stream(
+        &self,
+        scope: &Scope,
+        stream: &OpenStream,
+        from: u64,
+        most: usize,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.state().read_stream(scope, stream, from, most))
     }
 
     fn search(&self, scope: &Scope, search: &Search) -> Result<Vec<Hit>, StoreError> {

@@ -177,6 +177,9 @@ impl State {
     pub(super) fn stream(&self, scope: &Scope, id: OutputId, kind: StreamKind) -> Option<&[u8]> {
         let output = self.output(scope, id)?;
         let stream = output.streams.iter().find(|s| s.kind == kind)?;
+        if output.growing {
+            return self.growing.get(&(id, kind)).map(Vec::as_slice);
+        }
         self.blobs.get(&stream.blob.hash).map(Vec::as_slice)
     }
 

@@ -90,15 +90,17 @@ impl State {
         let gone: Vec<Digest> = named
             .iter()
             .filter_map(|id| self.outputs.remove(id))
+            .filter(|output| !output.growing)
             .flat_map(|output| output.streams)
             .map(|stream| stream.blob.hash)
             .collect();
         for hash in gone {
-            let mut streams = self.outputs.values().flat_map(|o| &o.streams);
+            let mut streams = self.outputs.values().filter(|o| !o.growing).flat_map(|o| &o.streams);
             if !streams.any(|s| s.blob.hash == hash) {
                 self.blobs.remove(&hash);
             }
         }
+        self.growing.retain(|(id, _), _| !named.contains(id));
     }
 }
 

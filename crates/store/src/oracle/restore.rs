@@ -227,7 +227,7 @@ impl Write<'_> {
         self.not_erased(Gone::Output(c.id), c.id)?;
         c.streams.iter().try_for_each(|s| self.blob(&s.blob))?;
         let streams = ordered(&c.streams);
-        self.state.outputs.insert(c.id, Output { project, streams, ..c.clone() });
+        self.state.outputs.insert(c.id, Output { project, streams, growing: false, ..c.clone() });
         Ok(Done::Output(c.id))
     }
 }

@@ -11,7 +11,7 @@ use sayso_model::{
 
 use crate::command::{Alias, Placed};
 use crate::content::lasting;
-use crate::query::{Output, Session};
+use crate::query::{Output, Session, StreamKind};
 
 /// Everything in a ledger.
 #[derive(Debug, Clone)]
@@ -34,6 +34,10 @@ pub(super) struct State {
     pub(super) keys: BTreeMap<(SessionId, &'static str, String), KeyRecord>,
     pub(super) outputs: BTreeMap<OutputId, Output>,
     pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
+    /// The bytes of streams that are still being written.
+    pub(super) growing: BTreeMap<(OutputId, StreamKind), Vec<u8>>,
+    /// Blobs that nothing refers to, and when a collection first saw that.
+    pub(super) loose: BTreeMap<Digest, UtcMs>,
     pub(super) erased: BTreeSet<Gone>,
 }
 
@@ -112,6 +116,8 @@ impl State {
             keys: BTreeMap::new(),
             outputs: BTreeMap::new(),
             blobs: BTreeMap::new(),
+            growing: BTreeMap::new(),
+            loose: BTreeMap::new(),
             erased: BTreeSet::new(),
         }
     }

@@ -84,8 +84,9 @@ fn spaced(rfc3339: &str) -> String {
     format!("{day} {clock} {}", if offset == "Z" { "+00:00" } else { offset })
 }
 
-/// A number with its thousands apart.
-pub(crate) fn grouped(number: u64) -> String {
+/// A number with its thousands apart: `4,000`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
