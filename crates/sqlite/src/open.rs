@@ -152,7 +152,7 @@ fn foreign(error: rusqlite::Error) -> Fault {
     }
 }
 
-fn newest() -> u32 {
+pub(crate) fn newest() -> u32 {
     SQLITE.last().map_or(0, |step| step.number)
 }
 

@@ -7,7 +7,7 @@ use sayso_schema::{Migration, SQLITE_APPLICATION_ID};
 use sayso_store::{Scope, Store, StoreError};
 
 use super::{LEDGER, folder, open, options, project, raw};
-use crate::open::{Role, connect, migrate};
+use crate::open::{Role, connect, migrate, newest};
 use crate::{Create, Durability, Options, SqliteStore};
 
 fn refused(path: &Path) -> StoreError {
@@ -28,7 +28,7 @@ fn every_connection_has_the_settings_that_the_promises_rest_on() {
             assert_eq!(read("secure_delete"), Value::Integer(1));
             assert_eq!(read("journal_size_limit"), Value::Integer(-1));
             assert_eq!(read("application_id"), Value::Integer(SQLITE_APPLICATION_ID.into()));
-            assert_eq!(read("user_version"), Value::Integer(3));
+            assert_eq!(read("user_version"), Value::Integer(newest().into()));
             Ok(())
         };
         store.write_with("testing", settings).unwrap();
@@ -106,8 +106,9 @@ fn files_of_others_are_refused_and_left_alone() {
 fn a_newer_ledger_is_refused_and_left_alone() {
     let folder = folder();
     drop(open(&folder.path));
-    raw(&folder.path).pragma_update(None, "user_version", 9).unwrap();
-    assert!(matches!(refused(&folder.path), StoreError::Future { found: 9, known: 3 }));
+    raw(&folder.path).pragma_update(None, "user_version", 99).unwrap();
+    let StoreError::Future { found, known } = refused(&folder.path) else { panic!("not refused as newer") };
+    assert_eq!((found, known), (99, newest()));
 }
 
 /// A step that fails half way takes nothing with it: not the ledger, and not the steps before it in the same transaction.
@@ -117,8 +118,9 @@ fn an_upgrade_that_fails_is_rolled_back_whole() {
     let store = open(&folder.path);
     store.write(&project(1)).unwrap();
     let step = |number, sql| Migration { number, name: "next", sql };
-    let good = step(3, "CREATE TABLE added (what TEXT NOT NULL) STRICT; DELETE FROM project_alias");
-    let bad = step(4, "UPDATE project SET created_at = 77; INSERT INTO nowhere VALUES (1)");
+    let good =
+        step(newest() + 1, "CREATE TABLE added (what TEXT NOT NULL) STRICT; DELETE FROM project_alias");
+    let bad = step(newest() + 2, "UPDATE project SET created_at = 77; INSERT INTO nowhere VALUES (1)");
     let state = |conn: &rusqlite::Connection| {
         let schema =
             conn.query_row("SELECT group_concat(sql) FROM sqlite_schema", [], |row| row.get::<_, String>(0));
