@@ -217,6 +217,7 @@ fn missing(counts: &Counts) -> Vec<String> {
         "Edit",
         "Forward",
         "Compact",
+        "Reinject",
         "Mark",
         "StoreOutput",
         "RenameProject",
@@ -225,7 +226,7 @@ fn missing(counts: &Counts) -> Vec<String> {
         "MoveSession",
         "Redact",
     ];
-    let known = ["AppendTurn", "Edit", "Forward", "Compact", "Mark", "RenameSession", "Redact"]
+    let known = ["AppendTurn", "Edit", "Forward", "Compact", "Reinject", "Mark", "RenameSession", "Redact"]
         .map(|c| format!("{c} known"));
     let wanted = commands.iter().flat_map(|c| [format!("{c} done"), format!("{c} refused")]);
     let reasons = [
@@ -249,6 +250,8 @@ fn missing(counts: &Counts) -> Vec<String> {
         "erase Session done",
         "erase Entry done",
         "NothingToRedact",
+        "NothingToReinject",
+        "NotTheLatest",
         "ProjectAliasTaken",
         "SessionAliasTaken",
         "SpeakerTaken",

@@ -6,9 +6,10 @@ use sayso::model::canon::{Form, Salt, commit};
 use sayso::model::form::{self, Genesis, Link, Seed};
 use sayso::model::row::{self, OutputRow, RunRow, StreamRow};
 use sayso::model::{
-    Address, Compaction, Cut, Digest, EntryBody, EntryId, Hop, Kept, LedgerId, Mark, MarkKind, Origin,
-    Outcome, OutputId, Part, PartBody, ProjectId, Quote, SaidAt, SessionId, SessionKind, Span, Speaker,
-    SpeakerId, SpeakerKind, ToolResult, Turn, UtcMs,
+    Address, Compaction, Cut, Digest, EntryBody, EntryId, Hop, Kept, Layout, LedgerId, Mark, MarkKind,
+    Origin, Outcome, OutputId, Part, PartBody, ProjectId, Quote, RangeSource, Reinjected, Reinjection,
+    SaidAt, SessionId, SessionKind, Span, Speaker, SpeakerId, SpeakerKind, StreamKind, TextRange, ToolResult,
+    Turn, UtcMs, Why,
 };
 
 fn speaker(kind: SpeakerKind, id: u128, name: &str) -> Speaker {
@@ -66,8 +67,30 @@ fn bodies() -> Vec<(&'static str, EntryBody)> {
                 ..Mark::new(MarkKind::Moved, None, "")
             }),
         ),
+        ("re-injection", EntryBody::Reinjection(reinjection())),
         ("forward", EntryBody::Turn(Turn { quote: Some(Box::new(quote())), ..turn() })),
     ]
+}
+
+fn reinjection() -> Reinjection {
+    let range = |source, range, why| Reinjected {
+        turn: EntryId::from_u128(9),
+        part: 1,
+        source,
+        range,
+        why,
+        call_id: "call_1".into(),
+        tool: "bash".into(),
+        outcome: Outcome::Failed,
+        seq: 1,
+        at: UtcMs(1_796_029_190_000),
+    };
+    let output = RangeSource::Output(OutputId::from_u128(30), StreamKind::Stderr);
+    let items = vec![
+        range(output, TextRange::Lines { first: 40, last: 52 }, Why::Cited),
+        range(RangeSource::Result, TextRange::Bytes { start: 0, len: 9 }, Why::Match),
+    ];
+    Reinjection { of: Some(EntryId::from_u128(11)), layout: Layout::V1, items }
 }
 
 fn quote() -> Quote {

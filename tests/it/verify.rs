@@ -320,6 +320,33 @@ fn titles_and_names_are_never_gone() {
     }
 }
 
+/// What a re-injection says of a range stands in the chain, and its rows belong to it.
+#[test]
+fn every_edit_of_a_re_injection_is_named() {
+    let of = |sql: &str, seq, words| (sql.to_owned(), Some(APART), Some(seq), words);
+    let cases = [
+        of("UPDATE reinjected SET first = 2 WHERE place = 0", 3, "hash"),
+        of("UPDATE reinjected SET why = 'pin'", 3, "hash"),
+        of("UPDATE reinjected SET tool = 'other'", 3, "hash"),
+        of("UPDATE reinjected SET output = NULL, stream = NULL", 3, "hash"),
+        of("UPDATE reinjected SET turn = '00000000000000000000000000'", 3, "hash"),
+        of("DELETE FROM reinjected WHERE place = 1", 3, "hash"),
+        of("UPDATE reinjection SET compaction = '00000000000000000000000000'", 3, "hash"),
+        of("UPDATE reinjection SET seq = 9", 9, "does not fit its entry"),
+        of("DELETE FROM reinjection", 3, "ranges are missing"),
+        of("DELETE FROM reinjection", 3, "belongs to no re-injection"),
+        of("DELETE FROM output_stream; DELETE FROM output", 3, "the output that a re-injection names"),
+    ];
+    for (sql, session, seq, words) in cases {
+        let sample = Sample::new("second");
+        sample.store().write(&sample::brought_back()).unwrap();
+        assert_eq!(sample.report().problems, Vec::new());
+        sample.edit(&sql);
+        let report = sample.report();
+        assert!(names(&report, session, seq, words), "{sql}\n{:#?}", report.problems);
+    }
+}
+
 #[test]
 fn an_output_may_only_be_gone_where_it_was_erased() {
     let sample = Sample::new("second");

@@ -91,6 +91,8 @@ pub(crate) enum Command {
     Context(Context),
     /// Record that a summary stands for a session's earlier turns, which stay
     Compact(Compact),
+    /// Bring earlier tool output back into the context after a compaction: ranges of it, as references
+    Reinject(Reinject),
     /// Print a stored output: whole, a range of lines or bytes, its head or tail, or the lines that match
     Output(Output),
     /// List forwarded turns that their agent has not seen yet
@@ -311,6 +313,33 @@ pub(crate) struct Compact {
     /// An idempotency key: the same key with the same summary is written once
     #[arg(long)]
     pub(crate) key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Right after `sayso compact`, run it without --for; before each user turn, with the words of that turn; then \
+                  append the turn and ask for the context. What comes back: pinned turns, words of the question, what the \
+                  summary names, what failed and did not work later, what was read again before. At most 5 ranges, within 15 % \
+                  of the free window and 20,000 tokens; nothing that the context shows. The same again changes nothing."
+)]
+pub(crate) struct Reinject {
+    /// The session
+    pub(crate) session: String,
+    /// The words of the user turn that comes next; - is standard input [default: none, right after a compaction]
+    #[arg(long = "for", value_name = "TEXT")]
+    pub(crate) words: Option<String>,
+    /// Tokens that may come back at most, as estimated
+    #[arg(long, value_name = "N")]
+    pub(crate) budget: Option<u64>,
+    /// Tokens of the model's window
+    #[arg(long, value_name = "N", default_value_t = sayso::WINDOW_TOKENS)]
+    pub(crate) window: u64,
+    /// Say what was thought of, why, and what each costs
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Write nothing; say what would come back
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

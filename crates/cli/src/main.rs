@@ -71,6 +71,7 @@ fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
         Command::Origin(args) => cmd::origin::run(&args, global, out),
         Command::Context(args) => cmd::context::run(&args, global, out),
         Command::Compact(args) => cmd::compact::run(&args, global, out),
+        Command::Reinject(args) => cmd::reinject::run(&args, global, out),
         Command::Output(args) => cmd::output::run(&args, global, out),
         Command::Verify(args) => cmd::verify::run(&args, global, out),
         Command::Backup(args) => cmd::backup::run(&args, global, out),

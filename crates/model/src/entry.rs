@@ -1,8 +1,9 @@
-//! What has a place in a session: turns, compactions and marks.
+//! What has a place in a session: turns, compactions, re-injections and marks.
 
 use crate::canon::Digest;
 use crate::id::{EntryId, OutputId, ProjectId, SessionId};
 use crate::quote::Quote;
+use crate::reinjection::Reinjection;
 use crate::said::{SaidAt, UtcMs};
 use crate::speaker::{Speaker, kinds};
 
@@ -31,7 +32,7 @@ impl Entry {
     pub fn turn(&self) -> Option<&Turn> {
         match &self.body {
             EntryBody::Turn(turn) => Some(turn),
-            EntryBody::Compaction(_) | EntryBody::Mark(_) => None,
+            EntryBody::Compaction(_) | EntryBody::Reinjection(_) | EntryBody::Mark(_) => None,
         }
     }
 }
@@ -43,6 +44,8 @@ pub enum EntryBody {
     Turn(Turn),
     /// A summary that stands for the entries up to a boundary; they stay.
     Compaction(Compaction),
+    /// Ranges of earlier tool output that stand in the context again.
+    Reinjection(Reinjection),
     /// A state that something reached.
     Mark(Mark),
 }
@@ -53,7 +56,7 @@ impl EntryBody {
     pub const fn mark(&self) -> Option<&Mark> {
         match self {
             Self::Mark(mark) => Some(mark),
-            Self::Turn(_) | Self::Compaction(_) => None,
+            Self::Turn(_) | Self::Compaction(_) | Self::Reinjection(_) => None,
         }
     }
 
@@ -70,7 +73,7 @@ impl EntryBody {
                 std::iter::once(&turn.speaker).chain(parts).chain(quote).collect()
             }
             Self::Compaction(compaction) => vec![&compaction.speaker],
-            Self::Mark(_) => Vec::new(),
+            Self::Mark(_) | Self::Reinjection(_) => Vec::new(),
         }
     }
 }

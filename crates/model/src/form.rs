@@ -8,6 +8,7 @@ use crate::canon::{Digest, Form, Salt, commit};
 use crate::entry::{Compaction, EntryBody, Mark, Part, PartBody, Turn};
 use crate::id::{EntryId, LedgerId, ProjectId, SessionId, SpeakerId};
 use crate::quote::{Hop, Quote};
+use crate::reinjection::{Reinjected, Reinjection};
 use crate::said::{SaidAt, UtcMs};
 use crate::speaker::{SessionKind, Speaker, SpeakerKind};
 
@@ -44,13 +45,14 @@ impl Seed {
 
 impl EntryBody {
     /// Every text that enters the chain as a commitment, in this order: of a turn its parts, then the text and the titles
-    /// (project, session; those that are there) of its quote; of a compaction its summary; of a mark its title.
+    /// (project, session; those that are there) of its quote; of a compaction its summary; of a mark its title; of a re-injection none.
     #[must_use]
     pub fn texts(&self) -> Vec<&str> {
         match self {
             Self::Turn(turn) => turn.texts(),
             Self::Compaction(compaction) => vec![&compaction.summary],
             Self::Mark(mark) => mark.title.iter().map(String::as_str).collect(),
+            Self::Reinjection(_) => Vec::new(),
         }
     }
 }
@@ -118,6 +120,7 @@ pub fn entry(form: Form, link: &Link, body: &EntryBody, commitments: &[Digest], 
         EntryBody::Turn(turn) => write_turn(head, turn, &mut next, names),
         EntryBody::Compaction(compaction) => write_compaction(head, compaction, next(), names),
         EntryBody::Mark(mark) => write_mark(head, mark, &mut next),
+        EntryBody::Reinjection(reinjection) => write_reinjection(head, reinjection),
     }
 }
 
@@ -202,6 +205,30 @@ fn write_mark(form: Form, mark: &Mark, next: &mut dyn FnMut() -> Digest) -> Form
         .field(72, mark.route.as_bytes())
         .option(73, mark.title.as_ref(), |f, tag, _| f.field(tag, &next().0))
         .option(74, mark.project, |f, tag, id| f.field(tag, &id.to_bytes()))
+}
+
+fn write_reinjection(form: Form, reinjection: &Reinjection) -> Form {
+    form.field(6, b"reinjection")
+        .option(80, reinjection.of, |f, tag, id| f.field(tag, &id.to_bytes()))
+        .field(81, reinjection.layout.as_str().as_bytes())
+        .list(82, &reinjection.items, write_reinjected)
+}
+
+fn write_reinjected(form: Form, item: &Reinjected) -> Form {
+    let (unit, from, to) = item.range.parts();
+    form.field(83, &item.turn.to_bytes())
+        .number(84, item.part)
+        .option(85, item.source.output(), |f, tag, id| f.field(tag, &id.to_bytes()))
+        .option(86, item.source.stream(), |f, tag, stream| f.field(tag, stream.as_str().as_bytes()))
+        .field(87, unit.as_str().as_bytes())
+        .number(88, from)
+        .number(89, to)
+        .field(90, item.why.as_str().as_bytes())
+        .field(91, item.call_id.as_bytes())
+        .field(92, item.tool.as_bytes())
+        .field(93, item.outcome.as_str().as_bytes())
+        .number(94, item.seq)
+        .number(95, item.at.0)
 }
 
 fn speaker(form: Form, tag: u8, speaker: &Speaker, names: Names<'_>) -> Form {

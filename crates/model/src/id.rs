@@ -120,7 +120,7 @@ ids! {
     ProjectId;
     /// A session: an ordered list of entries.
     SessionId;
-    /// An entry of a session: a turn, a compaction or a mark.
+    /// An entry of a session: a turn, a compaction, a re-injection or a mark.
     EntryId;
     /// A speaker: a kind and a name as it was then.
     SpeakerId;

@@ -12,6 +12,7 @@ pub mod hidden;
 pub mod id;
 pub mod limits;
 pub mod quote;
+pub mod reinjection;
 pub mod row;
 pub mod said;
 pub mod speaker;
@@ -27,6 +28,7 @@ pub use entry::{
 pub use form::Seed;
 pub use id::{EntryId, IdError, LedgerId, OutputId, ProjectId, SessionId, SpeakerId, TurnId};
 pub use quote::{Cut, Hop, Origin, OriginState, Quote, Titles, What};
+pub use reinjection::{Layout, RangeSource, RangeUnit, Reinjected, Reinjection, StreamKind, TextRange, Why};
 pub use said::{SaidAt, UtcMs};
 pub use speaker::{SessionKind, Speaker, SpeakerKind, UnknownKind};
 pub use take::{QuoteRefusal, Source, TakeRequest, take};

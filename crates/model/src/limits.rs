@@ -42,3 +42,9 @@ pub const SEARCHED_BYTES: usize = 1024 * 1024;
 pub const SHOWN_LINES: usize = 200;
 /// Bytes of it at most, shared out in the same way.
 pub const SHOWN_BYTES: usize = 51_200;
+/// Ranges that one re-injection holds at most.
+pub const REINJECTED_ITEMS: usize = 5;
+/// Tokens that the ranges of one re-injection take together at most.
+pub const REINJECTED_TOKENS: u64 = 20_000;
+/// Percent of the free part of a model's window that they take together at most.
+pub const REINJECTED_PERCENT: u64 = 15;

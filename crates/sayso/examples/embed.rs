@@ -2,7 +2,8 @@
 #![allow(clippy::print_stdout, unreachable_pub)] // it prints, and the tests run it
 
 use sayso::view::context::Provider;
-use sayso::{Destination, ForwardRequest, Ledger, NewTurn, Options, Scope, SpeakerKind};
+use sayso::{CompactRequest, Destination, ForwardRequest, Ledger, NewTurn, Options, Scope, SpeakerKind};
+use sayso::{ReinjectRequest, Trigger};
 
 /// Runs it.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -30,5 +31,9 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     for turn in &forwarded {
         println!("{} tokens or so; the forwarded turn is {}", context.tokens, ledger.address(turn));
     }
+
+    // When it grows long: compact, reinject, context; then before each user turn reinject with its words, append, context.
+    reader.compact(&CompactRequest::of(page.id, "The page is to say what Rocky said."))?;
+    reader.reinject(&ReinjectRequest::of(page.id, Trigger::UserTurn("And the fare?".to_owned())))?;
     Ok(())
 }

@@ -137,7 +137,7 @@ impl Reader {
         let Some(known) = self.known(request.session, key)? else { return Ok(None) };
         Ok(self.entry(known.id)?.and_then(|entry| match entry.body {
             EntryBody::Compaction(compaction) => Some(compaction.through),
-            EntryBody::Turn(_) | EntryBody::Mark(_) => None,
+            EntryBody::Turn(_) | EntryBody::Reinjection(_) | EntryBody::Mark(_) => None,
         }))
     }
 }

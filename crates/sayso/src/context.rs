@@ -2,7 +2,7 @@
 
 use sayso_model::limits::LOOK_BACK_ENTRIES;
 use sayso_model::{Entry, SessionId};
-use sayso_view::context::{Budget, Context, Provider, Scripts, context, looks_back};
+use sayso_view::context::{Budget, Context, Provider, Scripts, context_with, looks_back};
 
 use crate::error::Error;
 use crate::reader::Reader;
@@ -11,7 +11,8 @@ use crate::reader::Reader;
 const STEP: u64 = 64;
 
 impl Reader {
-    /// What a model would be given next: the latest compaction, the quotes it covers, and every turn after its boundary.
+    /// What a model would be given next: the latest compaction, the quotes it covers, what was brought back, and every turn
+    /// after its boundary.
     /// Without a budget nothing is too much. Tokens are estimated by [`Scripts`].
     ///
     /// # Errors
@@ -39,13 +40,14 @@ impl Reader {
         budget: Budget<'_>,
     ) -> Result<Context, Error> {
         let entries = self.context_entries(session)?;
-        Ok(context(&entries, provider, budget)?)
+        let ranges = self.ranges(&entries)?;
+        Ok(context_with(&entries, &ranges, provider, budget)?)
     }
 
     /// The entries that a context is made of: the quotes that the summary covers, and all behind its boundary. Where that
     /// separates a call from its result, also what stands before it as far as the other half, within
     /// [`LOOK_BACK_ENTRIES`].
-    fn context_entries(&self, session: SessionId) -> Result<Vec<Entry>, Error> {
+    pub(crate) fn context_entries(&self, session: SessionId) -> Result<Vec<Entry>, Error> {
         let through = self.latest_compaction(session)?.map_or(0, |(_, compaction)| compaction.through);
         let later = self.walk(session, through).collect::<Result<Vec<_>, _>>()?;
         let near = self.with_other_halves(session, through, later)?;

@@ -102,6 +102,14 @@ pub enum Error {
         /// The session.
         given: Address,
     },
+    /// Nothing was taken out of the context that could come back.
+    #[error(
+        "{given} has no summary yet, so its context shows all of it: record one first, with `sayso compact`"
+    )]
+    NoCompaction {
+        /// The session.
+        given: Address,
+    },
     /// The boundary of a compaction stands in another session.
     #[error("{given} does not stand in {session}: name an entry of that session")]
     BoundaryElsewhere {

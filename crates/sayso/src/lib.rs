@@ -35,6 +35,7 @@ mod output;
 mod plan;
 mod reader;
 mod redact;
+mod reinject;
 mod resolve;
 
 pub use compact::{CompactRequest, Compacted};
@@ -48,6 +49,9 @@ pub use output::{Ended, Ending, GrepMatch, NewOutput, OutputBytes, OutputWriter,
 pub use plan::Plan;
 pub use reader::{HeadKept, Reader};
 pub use redact::{Quotes, Redacted};
+pub use reinject::{
+    BroughtBack, Considered, ReinjectRequest, ReinjectionPlan, Trigger, Verdict, WINDOW_TOKENS,
+};
 pub use resolve::Named;
 
 pub use sayso_model as model;

@@ -1,12 +1,13 @@
 //! The shape of a command's values: what can be refused without looking into a ledger. Every backend calls this first.
 
 use sayso_model::limits::{
-    ALIAS_LENGTH, COMMAND_CHARS, FORWARD_TURNS, KEY_BYTES, NAME_LENGTH, NOTE_CHARS, TURN_BYTES, TURN_PARTS,
+    ALIAS_LENGTH, COMMAND_CHARS, FORWARD_TURNS, KEY_BYTES, NAME_LENGTH, NOTE_CHARS, REINJECTED_ITEMS,
+    TURN_BYTES, TURN_PARTS,
 };
 use sayso_model::{EntryBody, text};
 
 use crate::archive::Restore;
-use crate::command::{Alias, AppendTurn, Command, Compact, Forward, MarkEntry, StoreOutput};
+use crate::command::{Alias, AppendTurn, Command, Compact, Forward, MarkEntry, Reinject, StoreOutput};
 use crate::error::Refusal;
 use crate::grow::StartOutput;
 use crate::query::{Output, OutputState, OutputStream, ReadOrder, Run};
@@ -37,6 +38,7 @@ pub fn command(command: &Command) -> Result<(), Refusal> {
         Command::Edit(c) => turn(&c.turn),
         Command::Forward(c) => forward(c),
         Command::Compact(c) => compact(c),
+        Command::Reinject(c) => reinject(c),
         Command::Mark(c) => mark(c),
         Command::StoreOutput(c) => output(c),
         Command::CloseOutput(_) => Ok(()),
@@ -135,6 +137,21 @@ fn restored_entry(body: &EntryBody) -> Result<(), Refusal> {
 fn compact(compact: &Compact) -> Result<(), Refusal> {
     key(compact.key.as_ref())?;
     bytes("the summary", &compact.summary, TURN_BYTES)
+}
+
+fn reinject(reinject: &Reinject) -> Result<(), Refusal> {
+    key(reinject.key.as_ref())?;
+    bytes("the text to look for", &reinject.asked, TURN_BYTES)?;
+    size("the list to bring back", "ranges", reinject.items.len(), REINJECTED_ITEMS)?;
+    for item in &reinject.items {
+        chars("a tool's name", &item.tool, NAME_LENGTH)?;
+        if !item.range.is_some() {
+            return Err(Refusal::Contradiction(
+                "a range has at least one line or byte, lines from 1: give another",
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn mark(mark: &MarkEntry) -> Result<(), Refusal> {

@@ -1,8 +1,8 @@
 //! Writes as data.
 
 use sayso_model::{
-    Digest, EntryId, MarkKind, OutputId, PartBody, ProjectId, SaidAt, Seed, SessionId, SessionKind, Span,
-    SpeakerId, SpeakerKind, Titles, TurnId, UtcMs, What,
+    Digest, EntryId, MarkKind, OutputId, PartBody, ProjectId, RangeSource, SaidAt, Seed, SessionId,
+    SessionKind, Span, SpeakerId, SpeakerKind, TextRange, Titles, TurnId, UtcMs, What, Why,
 };
 
 use crate::archive::Restore;
@@ -42,6 +42,8 @@ pub enum Command {
     Forward(Forward),
     /// Appends a compaction.
     Compact(Compact),
+    /// Appends a re-injection.
+    Reinject(Reinject),
     /// Appends a mark. The same mark of the same entry again returns the first; so does closing a closed session, and
     /// pinning a pinned entry. Of marks that say whether a turn is part of the conversation, the last counts, and only that
     /// one is not repeated.
@@ -259,6 +261,41 @@ pub struct Compact {
     pub summary: String,
     /// The idempotency key.
     pub key: Option<Key>,
+}
+
+/// Appends a re-injection: ranges of earlier tool output stand in the context again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reinject {
+    /// Its id.
+    pub id: EntryId,
+    /// Its session.
+    pub session: SessionId,
+    /// The compaction that it follows: the latest that the session shows. `None` where it belongs to the user turn that
+    /// comes next.
+    pub of: Option<EntryId>,
+    /// The words that it was chosen for; may be empty. They are not kept, only compared where the key is used again.
+    pub asked: String,
+    /// The ranges, in order. Under a known key what was written is returned, whatever they are.
+    pub items: Vec<NewRange>,
+    /// The idempotency key.
+    pub key: Option<Key>,
+}
+
+/// A range to bring back. Its call, its outcome and its place are taken from the turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRange {
+    /// The turn that holds the result: one that the session shows.
+    pub turn: TurnId,
+    /// The place of the result among its parts, from 0.
+    pub part: u32,
+    /// What it is a range of: an output that the result names, or the result's own text.
+    pub source: RangeSource,
+    /// The range.
+    pub range: TextRange,
+    /// Why.
+    pub why: Why,
+    /// The tool's name, for a result that does not say it; may be empty.
+    pub tool: String,
 }
 
 /// Appends a mark.

@@ -6,7 +6,7 @@
 use sayso_model::canon::Form;
 use sayso_model::{PartBody, SaidAt};
 
-use crate::command::{AppendTurn, Compact, Edit, Forward, NewPart};
+use crate::command::{AppendTurn, Compact, Edit, Forward, NewPart, Reinject};
 
 /// The word for the kind of command that a key is scoped to.
 pub mod kind {
@@ -16,6 +16,8 @@ pub mod kind {
     pub const FORWARD: &str = "forward";
     /// Compactions.
     pub const COMPACT: &str = "compact";
+    /// Re-injections.
+    pub const REINJECT: &str = "reinject";
 }
 
 /// The index of the salt of a key's content under its command's (or forward item's) seed.
@@ -63,6 +65,14 @@ pub fn compact(command: &Compact) -> Vec<u8> {
         .field(5, command.summary.as_bytes())
         .bytes()
         .to_vec()
+}
+
+/// The content of a re-injection: what it was asked for. Which ranges were chosen follows from the ledger as it was.
+#[must_use]
+pub fn reinject(command: &Reinject) -> Vec<u8> {
+    let form = Form::recorded("sayso.key.reinject.v1");
+    let form = form.option(1, command.of, |f, tag, id| f.field(tag, &id.to_bytes()));
+    form.field(2, command.asked.as_bytes()).bytes().to_vec()
 }
 
 fn said(form: Form, at: Option<SaidAt>) -> Form {

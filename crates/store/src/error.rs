@@ -176,6 +176,17 @@ pub enum Refusal {
         "entry {0} holds no words that could be taken away: name a turn or a summary (with the quote, a turn that holds one)"
     )]
     NothingToRedact(EntryId),
+    /// There is no range to bring back there.
+    #[error("part {part} of turn {turn} is no tool result with its text: name the part that holds one")]
+    NothingToReinject {
+        /// The turn.
+        turn: TurnId,
+        /// The place of the part, from 0.
+        part: u32,
+    },
+    /// Another compaction counts.
+    #[error("entry {0} is not the session's latest summary: choose again for the one that is")]
+    NotTheLatest(EntryId),
     /// Somebody appended meanwhile.
     #[error("the session's last entry is {actual}, not {expected}: read what is new, then decide again")]
     HeadMoved {

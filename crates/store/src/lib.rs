@@ -10,7 +10,7 @@
 //! that every backend refuses for the same reason: the shape of its values ([`check`]); its project or session (unknown
 //! and out of scope are the same); its speakers; its idempotency key (known: what was written is returned; other content:
 //! [`Refusal::Conflict`]); the expected head; whether the session is closed; what it refers to (the turn it answers,
-//! outputs, sources, in order); taking the quote; limits over all quotes; and last whether its ids are free.
+//! outputs, sources, the compaction and the ranges of a re-injection, in order); taking the quote; limits over all quotes; and last whether its ids are free.
 
 pub mod archive;
 pub mod check;
@@ -21,14 +21,15 @@ pub mod error;
 pub mod grow;
 pub mod oracle;
 pub mod query;
+pub mod reinject;
 pub mod search;
 pub mod values;
 
 pub use archive::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Restore};
 pub use command::{
     Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Edit,
-    Fate, ForkSession, Forward, ForwardItem, Key, MarkEntry, MergeProject, MoveSession, NewPart, Placed,
-    Redact, Redaction, RenameProject, RenameSession, StoreOutput,
+    Fate, ForkSession, Forward, ForwardItem, Key, MarkEntry, MergeProject, MoveSession, NewPart, NewRange,
+    Placed, Redact, Redaction, Reinject, RenameProject, RenameSession, StoreOutput,
 };
 pub use erase::{Erase, Erasing, Forks, Target};
 pub use error::{Refusal, StoreError};

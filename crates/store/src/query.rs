@@ -204,7 +204,7 @@ pub trait Store: Send + Sync {
     /// Storage errors.
     fn marks(&self, scope: &Scope, of: EntryId) -> Result<Vec<Mark>, StoreError>;
 
-    /// What was written under a key of a session, for appended turns and for compactions.
+    /// What was written under a key of a session, for appended turns, compactions and re-injections.
     ///
     /// # Errors
     ///

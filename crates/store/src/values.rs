@@ -5,6 +5,8 @@ use sayso_model::{
     Digest, Entry, EntryId, LedgerId, MarkKind, OutputId, ProjectId, SessionId, SessionKind, UtcMs,
 };
 
+pub use sayso_model::StreamKind;
+
 use crate::command::Alias;
 
 /// What a reader or writer may see.
@@ -242,32 +244,6 @@ impl OutputStream {
     #[must_use]
     pub const fn new(kind: StreamKind, blob: Blob) -> Self {
         Self { kind, blob, total: None }
-    }
-}
-
-/// Which stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum StreamKind {
-    /// What was written to standard output, or the only stream there is.
-    Stdout,
-    /// What was written to standard error.
-    Stderr,
-}
-
-impl StreamKind {
-    /// The stream's word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Stdout => "stdout",
-            Self::Stderr => "stderr",
-        }
-    }
-
-    /// The stream of this word.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Stdout, Self::Stderr].into_iter().find(|s| s.as_str() == text)
     }
 }
 

@@ -1,14 +1,15 @@
 //! Any entry as people see it: a turn with all its parts, a compaction, a mark.
 
 use sayso_model::{
-    Address, Compaction, Entry, EntryBody, Kept, LedgerId, Mark, OriginState, Part, PartBody, Seal, Turn,
+    Address, Compaction, Entry, EntryBody, Kept, LedgerId, Mark, OriginState, Part, PartBody, Reinjected,
+    Reinjection, Seal, Turn,
 };
 use serde_json::{Map, Value, json};
 
 use crate::card::{Card, Who, address};
 use crate::marker::{REDACTED, is_note};
 use crate::names;
-use crate::sheet::{Block, Foot, Sheet, said, utc, who};
+use crate::sheet::{Block, Foot, Sheet, counted, said, utc, who};
 
 /// An entry with what a rendering needs to know about it.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +60,7 @@ impl Show<'_> {
         let body = match &self.entry.body {
             EntryBody::Turn(turn) => self.turn_json(turn),
             EntryBody::Compaction(compaction) => compaction_json(compaction),
+            EntryBody::Reinjection(reinjection) => reinjection_json(reinjection),
             EntryBody::Mark(mark) => self.mark_json(mark),
         };
         if let Value::Object(body) = body {
@@ -110,6 +112,7 @@ impl Show<'_> {
         match &self.entry.body {
             EntryBody::Turn(turn) => self.turn_sheet(turn),
             EntryBody::Compaction(compaction) => self.compaction_sheet(compaction),
+            EntryBody::Reinjection(reinjection) => self.reinjection_sheet(reinjection),
             EntryBody::Mark(mark) => self.mark_sheet(mark),
         }
     }
@@ -147,6 +150,22 @@ impl Show<'_> {
         sheet
     }
 
+    fn reinjection_sheet(&self, reinjection: &Reinjection) -> Sheet {
+        let count = reinjection.items.len() as u64;
+        let mut sheet = Sheet {
+            class: "turn",
+            kind: "re-injection",
+            name: counted(count, "range"),
+            head: vec![served(reinjection).to_owned()],
+            facts: vec![utc(self.entry.recorded_at), format!("entry {}", self.entry.seq)],
+            blocks: Vec::new(),
+            foot: vec![self.place()],
+        };
+        let ranges: Vec<String> = reinjection.items.iter().map(told).collect();
+        sheet.blocks.push(Block { label: String::new(), text: ranges.join("\n") });
+        sheet
+    }
+
     fn mark_sheet(&self, mark: &Mark) -> Sheet {
         let mut sheet = Sheet {
             class: "turn",
@@ -167,6 +186,50 @@ impl Show<'_> {
     fn place(&self) -> Foot {
         Foot { label: "Address", text: String::new(), code: Some(self.address().to_string()) }
     }
+}
+
+/// What a re-injection belongs to.
+pub(crate) const fn served(reinjection: &Reinjection) -> &'static str {
+    match reinjection.of {
+        Some(_) => "behind the summary",
+        None => "for the next turn",
+    }
+}
+
+/// A range on one line, without its text.
+pub(crate) fn told(item: &Reinjected) -> String {
+    let source = match item.source.output() {
+        Some(id) => format!("output {id}"),
+        None => format!("result in turn {}", item.turn),
+    };
+    let stream = item.source.stream().map(|stream| format!(" of {stream}")).unwrap_or_default();
+    let names = [&item.tool, &item.call_id].into_iter().filter(|name| !name.is_empty());
+    let names: String = names.map(|name| format!(" · {}", names::shown(name))).collect();
+    format!("{source} · {}{stream} · {}{names}", item.range, item.why)
+}
+
+fn reinjection_json(reinjection: &Reinjection) -> Value {
+    let items: Vec<Value> = reinjection.items.iter().map(reinjected_json).collect();
+    json!({"kind": "reinjection", "of": reinjection.of, "layout": reinjection.layout, "items": items})
+}
+
+fn reinjected_json(item: &Reinjected) -> Value {
+    let (unit, first, second) = item.range.parts();
+    json!({
+        "turn": item.turn,
+        "part": item.part,
+        "output": item.source.output(),
+        "stream": item.source.stream(),
+        "unit": unit,
+        "first": first,
+        "second": second,
+        "why": item.why,
+        "call_id": item.call_id,
+        "tool": item.tool,
+        "outcome": item.outcome,
+        "seq": item.seq,
+        "at": item.at,
+    })
 }
 
 pub(crate) fn kept(kept: Kept, text: &str) -> &str {

@@ -2,14 +2,15 @@
 
 use sayso_model::limits::{FORWARD_TURNS, KEY_BYTES, NAME_LENGTH};
 use sayso_model::{
-    Attachment, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, SaidAt, Seal, Seed, SessionId,
-    SessionKind, Span, SpeakerId, SpeakerKind, Titles, ToolCall, ToolResult, UtcMs, What,
+    Attachment, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, RangeSource, RangeUnit, SaidAt,
+    Seal, Seed, SessionId, SessionKind, Span, SpeakerId, SpeakerKind, TextRange, Titles, ToolCall,
+    ToolResult, UtcMs, What, Why,
 };
 use sayso_store::{
     Alias, AppendTurn, Batch, Blob, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Edit,
-    Erase, ForkSession, Forks, Forward, ForwardItem, MarkEntry, MergeProject, MoveSession, NewPart,
-    OutputState, OutputStream, ReadOrder, Redact, Redaction, RenameProject, RenameSession, Run, Scope,
-    StoreOutput, StreamKind, Target,
+    Erase, ForkSession, Forks, Forward, ForwardItem, MarkEntry, MergeProject, MoveSession, NewPart, NewRange,
+    OutputState, OutputStream, ReadOrder, Redact, Redaction, Reinject, RenameProject, RenameSession, Run,
+    Scope, StoreOutput, StreamKind, Target,
 };
 
 use super::random::Random;
@@ -38,6 +39,10 @@ pub(crate) struct Names {
     pub(crate) outputs: Vec<OutputId>,
     /// Turns and where they stand.
     turns: Vec<(EntryId, SessionId)>,
+    /// Parts that are tool results: where they stand, and the output that they name.
+    results: Vec<(EntryId, SessionId, u32, Option<OutputId>)>,
+    /// Compactions and where they stand.
+    compactions: Vec<(EntryId, SessionId)>,
     /// Turns with a text longer than a quote keeps.
     long: Vec<EntryId>,
     /// Commands that may have a key, to be said again.
@@ -150,6 +155,8 @@ impl World {
             self.known.outputs.extend(fresh.outputs);
             self.known.turns.extend(fresh.turns);
             self.known.long.extend(fresh.long);
+            self.known.results.extend(fresh.results);
+            self.known.compactions.extend(fresh.compactions);
             self.known.keyed.extend(fresh.keyed);
         }
     }
@@ -195,6 +202,8 @@ impl World {
         }
         self.known.keyed.retain(|command| turn_of(command).is_none_or(|(_, session, _)| !gone(&session)));
         self.known.long.retain(|id| target != Target::Entry(*id));
+        self.known.results.retain(|(_, session, ..)| !gone(session));
+        self.known.compactions.retain(|(_, session)| !gone(session));
     }
 
     fn command(&mut self, r: &mut Random) -> Command {
@@ -204,8 +213,9 @@ impl World {
             8..11 => self.create_session(r),
             11..14 => self.fork(r),
             14..17 => self.create_speaker(r),
-            17..41 => self.append(r),
-            41..45 => self.edit(r),
+            17..38 => self.append(r),
+            38..41 => self.edit(r),
+            41..45 => self.reinject(r),
             45..64 => self.forward(r),
             64..70 => self.compact(r),
             70..84 => self.mark(r),
@@ -276,6 +286,11 @@ impl World {
             expected_head: r.maybe(4, |r| r.below(5) as u64),
         };
         self.fresh.turns.push((turn.id, turn.session));
+        for (part, at) in turn.parts.iter().zip(0..) {
+            if let PartBody::ToolResult(result) = &part.body {
+                self.fresh.results.push((turn.id, turn.session, at, result.output));
+            }
+        }
         if turn
             .parts
             .iter()
@@ -372,7 +387,40 @@ impl World {
             summary: text(r),
             key: r.maybe(35, key),
         };
+        self.fresh.compactions.push((compact.id, compact.session));
         self.keep(Command::Compact(compact))
+    }
+
+    /// Mostly ranges of results of one session, and the latest of its compactions where there is one.
+    fn reinject(&mut self, r: &mut Random) -> Command {
+        let session = match self.known.results.len() {
+            n if n > 0 && r.chance(90) => self.known.results[r.below(n)].1,
+            _ => self.session(r),
+        };
+        let of =
+            self.known.compactions.iter().filter(|(_, of)| *of == session).map(|(id, _)| *id).next_back();
+        let of = if r.chance(85) { of.filter(|_| r.chance(50)) } else { Some(self.entry(r)) };
+        let count = if r.chance(5) { 6 * r.below(2) } else { 1 + r.below(2) };
+        let items = (0..count).map(|_| self.range(session, r)).collect();
+        let asked = (*r.pick(&["", "words", "확인"])).to_owned();
+        let (id, key) = (self.new_entry(r), r.maybe(60, key));
+        self.keep(Command::Reinject(Reinject { id, session, of, asked, items, key }))
+    }
+
+    fn range(&self, session: SessionId, r: &mut Random) -> NewRange {
+        let own: Vec<_> = self.known.results.iter().filter(|(_, of, ..)| *of == session).collect();
+        let (turn, part, output) = match own.len() {
+            n if n > 0 && r.chance(90) => {
+                let (turn, _, part, output) = own[r.below(n)];
+                (*turn, part + u32::from(r.chance(5)), *output)
+            }
+            _ => (self.turn(r).0, r.below(2) as u32, r.maybe(40, |r| self.output(r))),
+        };
+        let stream = *r.pick(StreamKind::ALL);
+        let source = output.map_or(RangeSource::Result, |id| RangeSource::Output(id, stream));
+        let (from, to) = (u64::from(!r.chance(3)), 1 + r.below(9) as u64);
+        let range = TextRange::of(*r.pick(RangeUnit::ALL), from, to);
+        NewRange { turn, part, source, range, why: *r.pick(Why::ALL), tool: name(r) }
     }
 
     fn mark(&mut self, r: &mut Random) -> Command {
@@ -474,6 +522,10 @@ impl World {
             Command::Compact(c) => {
                 c.id = self.new_entry(r);
                 c.through += u64::from(other);
+            }
+            Command::Reinject(c) => {
+                c.id = self.new_entry(r);
+                c.asked.push_str(if other { "?" } else { "" });
             }
             _ => {}
         }

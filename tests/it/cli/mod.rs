@@ -10,6 +10,7 @@ mod import;
 mod life;
 mod output;
 mod reimport;
+mod reinject;
 mod scope;
 
 use std::collections::HashMap;

@@ -68,7 +68,7 @@ fn add(entry: &Entry, counts: &mut Counts, detail: &mut Detail) -> Option<String
             counts.compactions += 1;
             Some(format!("compaction {}", digest(&compaction.summary)))
         }
-        EntryBody::Mark(_) => None,
+        EntryBody::Mark(_) | EntryBody::Reinjection(_) => None,
     }
 }
 

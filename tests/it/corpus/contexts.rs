@@ -85,7 +85,7 @@ impl Given {
         let changes = later.iter().any(|entry| match &entry.body {
             EntryBody::Compaction(_) => true,
             EntryBody::Mark(mark) => mark.kind.is_standing(),
-            EntryBody::Turn(_) => false,
+            EntryBody::Turn(_) | EntryBody::Reinjection(_) => false,
         });
         // The brackets that close the last message, or a group of calls, may close it later.
         let closes = before[same.min(stable)..stable].chars().all(|c| matches!(c, ']' | '}' | ','));

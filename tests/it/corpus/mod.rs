@@ -7,6 +7,7 @@ mod compare;
 mod constructed;
 mod contexts;
 pub(crate) mod counter;
+mod reinject;
 
 use std::env;
 use std::ffi::OsStr;

@@ -15,4 +15,5 @@ mod life;
 mod outputs;
 mod redact;
 mod refusals;
+mod reinject;
 mod search;

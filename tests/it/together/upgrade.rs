@@ -50,6 +50,7 @@ fn words_of(body: &EntryBody) -> String {
             format!("{} says {}{quote}", turn.speaker.name, parts.join(", "))
         }
         EntryBody::Compaction(compaction) => format!("in short {:?}", compaction.summary),
+        EntryBody::Reinjection(reinjection) => format!("{} ranges again", reinjection.items.len()),
         EntryBody::Mark(mark) => {
             format!("{} {:?}", mark.kind.as_str(), mark.title.as_deref().unwrap_or_default())
         }

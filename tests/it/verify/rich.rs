@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use sayso::{Ledger, NewTurn, Options};
 use sayso_model::{
-    Attachment, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, SaidAt, Seal, Seed, SessionId,
-    SessionKind, Span, SpeakerId, SpeakerKind, Titles, ToolCall, ToolResult, UtcMs, What,
+    Attachment, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, RangeSource, SaidAt, Seal, Seed,
+    SessionId, SessionKind, Span, SpeakerId, SpeakerKind, TextRange, Titles, ToolCall, ToolResult, UtcMs,
+    What, Why,
 };
 use sayso_sqlite::SqliteStore;
 use sayso_store::{
-    Alias, AppendTurn, Batch, Command, CreateProject, CreateSession, CreateSpeaker, Edit, Erase, Erasing,
-    ForkSession, Forks, Forward, ForwardItem, MarkEntry, MergeProject, MoveSession, NewPart, OutputState,
-    OutputStream, ReadOrder, Redact, Redaction, RenameProject, RenameSession, Run, Scope, StartOutput, Store,
-    StoreOutput, StreamKind, Target,
+    Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Edit, Erase,
+    Erasing, ForkSession, Forks, Forward, ForwardItem, MarkEntry, MergeProject, MoveSession, NewPart,
+    NewRange, OutputState, OutputStream, ReadOrder, Redact, Redaction, Reinject, RenameProject,
+    RenameSession, Run, Scope, StartOutput, Store, StoreOutput, StreamKind, Target,
 };
 
 use super::sample::{AGENT, APART, OWNER, PROJECT, SOURCE, TARGET, entry};
@@ -171,6 +172,41 @@ fn tools(store: &SqliteStore) -> Vec<Command> {
     answer.reply_to = Some(entry(44));
     commands.push(Command::AppendTurn(answer));
     commands
+}
+
+/// A summary, and two ranges of that result that stand in the context again.
+pub(crate) fn bring_back(store: &SqliteStore) {
+    let range = |source, range| NewRange {
+        turn: entry(44),
+        part: 0,
+        source,
+        range,
+        why: Why::Failure,
+        tool: String::new(),
+    };
+    let stream = RangeSource::Output(OUTPUTS[0], StreamKind::Stderr);
+    let summary = Compact {
+        id: entry(46),
+        session: TOOLS,
+        speaker: AGENT,
+        said_at: None,
+        through: 3,
+        summary: "a warning, so far".into(),
+        key: None,
+    };
+    let mut commands = vec![Command::Compact(summary)];
+    commands.push(Command::Reinject(Reinject {
+        id: entry(47),
+        session: TOOLS,
+        of: Some(entry(46)),
+        asked: String::new(),
+        items: vec![
+            range(stream, TextRange::Lines { first: 1, last: 2 }),
+            range(RangeSource::Result, TextRange::Bytes { start: 4, len: 4 }),
+        ],
+        key: Some("key 47".into()),
+    }));
+    write(store, 7_000, commands);
 }
 
 /// Titles and homes change, a session is forked and one is closed, words are edited, pinned and taken away.

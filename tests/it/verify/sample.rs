@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use sayso_model::{
-    EntryId, LedgerId, MarkKind, OutputId, PartBody, ProjectId, Seed, SessionId, SessionKind, SpeakerId,
-    SpeakerKind, Titles, UtcMs,
+    EntryId, LedgerId, MarkKind, Outcome, OutputId, PartBody, ProjectId, RangeSource, Seed, SessionId,
+    SessionKind, SpeakerId, SpeakerKind, TextRange, Titles, ToolResult, UtcMs, Why,
 };
 use sayso_sqlite::{Durability, Options, SqliteStore};
 use sayso_store::{
     Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Forward,
-    ForwardItem, MarkEntry, NewPart, OutputState, OutputStream, Report, Run, Scope, Store, StoreOutput,
-    StreamKind,
+    ForwardItem, MarkEntry, NewPart, NewRange, OutputState, OutputStream, Reinject, Report, Run, Scope,
+    Store, StoreOutput, StreamKind,
 };
 use tempfile::TempDir;
 
@@ -52,10 +52,12 @@ impl Sample {
     }
 
     /// The same, and after that everything else that can happen to a ledger: titles and homes that changed, a fork, an edit,
-    /// pins, texts that were taken away, a turn, an output and a session that were erased, a session of another ledger.
+    /// pins, texts that were taken away, a turn, an output and a session that were erased, a re-injection, a session of another
+    /// ledger.
     pub(crate) fn rich() -> Self {
         let sample = Self::new("second");
         super::rich::fill(sample.store());
+        super::rich::bring_back(&sample.store());
         super::rich::import_another(&sample.path);
         sample
     }
@@ -175,6 +177,38 @@ fn turn(n: u128, session: SessionId, texts: &[&str], key: Option<String>) -> Com
 pub(crate) fn one_more(session: SessionId) -> Batch {
     let commands = vec![turn(50, session, &["one more"], None)];
     Batch { scope: Scope::All, at: UtcMs(2_000), seed: Seed([8; 32]), commands }
+}
+
+/// A batch that appends a tool's result to a session and brings two ranges of it back.
+pub(crate) fn brought_back() -> Batch {
+    let result = ToolResult {
+        call_id: "call_1".into(),
+        tool: "bash".into(),
+        outcome: Outcome::Failed,
+        text: "what the model saw".into(),
+        output: Some(OUTPUT),
+    };
+    let mut said = turn(51, APART, &[], None);
+    if let Command::AppendTurn(turn) = &mut said {
+        turn.parts.push(NewPart { by: None, body: PartBody::ToolResult(result) });
+    }
+    let range = |first| NewRange {
+        turn: entry(51),
+        part: 0,
+        source: RangeSource::Output(OUTPUT, StreamKind::Stdout),
+        range: TextRange::Lines { first, last: 9 },
+        why: Why::Cited,
+        tool: String::new(),
+    };
+    let back = Command::Reinject(Reinject {
+        id: entry(52),
+        session: APART,
+        of: None,
+        asked: "what was it?".into(),
+        items: vec![range(1), range(5)],
+        key: Some("back".into()),
+    });
+    Batch { scope: Scope::All, at: UtcMs(2_000), seed: Seed([8; 32]), commands: vec![said, back] }
 }
 
 fn forward(n: u128, source: u128) -> Command {

@@ -187,6 +187,7 @@ fn beside(entry: &Entry) -> String {
     let (who, text) = match &entry.body {
         EntryBody::Turn(turn) => (turn.speaker.kind.as_str(), turn.text()),
         EntryBody::Compaction(compaction) => ("summary", compaction.summary.clone()),
+        EntryBody::Reinjection(_) => ("re-injection", String::new()),
         EntryBody::Mark(mark) => (mark.kind.as_str(), String::new()),
     };
     cut(&format!("  {:>3} {who:<8} {}", entry.seq, crate::io::one_line(&text)))

@@ -16,6 +16,7 @@ pub(crate) mod meta;
 pub(crate) mod origin;
 pub(crate) mod output;
 pub(crate) mod redact;
+pub(crate) mod reinject;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod verify;

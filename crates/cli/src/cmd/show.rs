@@ -139,7 +139,7 @@ fn words(entry: &Entry, out: &mut Out<'_>) -> Result<(), Failure> {
     let text = match &entry.body {
         EntryBody::Turn(turn) => turn.text(),
         EntryBody::Compaction(compaction) => compaction.summary.clone(),
-        EntryBody::Mark(_) => String::new(),
+        EntryBody::Mark(_) | EntryBody::Reinjection(_) => String::new(),
     };
     if is_terminal() { block(out, &hidden::show(&text)) } else { out.bytes(text.as_bytes()) }
 }

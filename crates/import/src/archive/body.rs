@@ -11,6 +11,7 @@ use sayso::model::{
 use sayso::store::ArchivedEntry;
 use serde::{Deserialize, Serialize};
 
+use super::reinjection::ReinjectionForm;
 use super::words::{Grain, Hash, Said, Word};
 
 /// The speakers that came before.
@@ -24,6 +25,7 @@ pub(super) type Taken = (EntryBody, Vec<Option<Salt>>, Vec<Digest>);
 pub(super) enum Body {
     Turn(TurnForm),
     Compaction(CompactionForm),
+    Reinjection(ReinjectionForm),
     Mark(MarkForm),
     /// Only place and hash are left.
     Erased(bool),
@@ -182,6 +184,7 @@ impl Body {
                 through: c.through,
                 text: texts.next(),
             }),
+            EntryBody::Reinjection(reinjection) => Self::Reinjection(ReinjectionForm::of(reinjection)),
             EntryBody::Mark(Mark { kind: MarkKind::Erased, of: None, .. }) => Self::Erased(true),
             EntryBody::Mark(mark) => Self::Mark(MarkForm {
                 kind: Word(mark.kind),
@@ -299,6 +302,7 @@ impl Body {
                 let (speaker, said_at) = (sayers.get(&c.speaker.0)?.clone(), said(c.said_at)?);
                 EntryBody::Compaction(Compaction { speaker, said_at, through: c.through, summary, kept })
             }
+            Self::Reinjection(reinjection) => EntryBody::Reinjection(reinjection.taken()),
             Self::Mark(mark) => EntryBody::Mark(Mark {
                 kind: mark.kind.0,
                 of: mark.of.map(|id| id.0),

@@ -5,6 +5,7 @@ mod body;
 mod check;
 mod forms;
 mod read;
+mod reinjection;
 mod restore;
 mod words;
 mod write;

@@ -438,6 +438,7 @@ impl Kind {
             EntryBody::Turn(_) => Self::Turn,
             EntryBody::Compaction(_) => Self::Compaction,
             EntryBody::Mark(_) => Self::Mark,
+            EntryBody::Reinjection(_) => Self::Other,
         }
     }
 }

@@ -22,6 +22,8 @@ const DROP_ENTRY: &[&str] = &[
     "DELETE FROM hop WHERE entry = ?1",
     "DELETE FROM quote WHERE entry = ?1",
     "DELETE FROM compaction WHERE entry = ?1",
+    "DELETE FROM reinjected WHERE entry = ?1",
+    "DELETE FROM reinjection WHERE entry = ?1",
     "DELETE FROM mark WHERE entry = ?1",
     "DELETE FROM part WHERE no BETWEEN ?1 * 4096 AND ?1 * 4096 + 4095",
     "DELETE FROM entry WHERE no = ?1",

@@ -144,4 +144,4 @@ pub(crate) fn keys(
     })
 }
 
-const KINDS: [&str; 3] = [kind::COMPACT, kind::FORWARD, kind::TURN];
+const KINDS: [&str; 4] = [kind::COMPACT, kind::FORWARD, kind::REINJECT, kind::TURN];

@@ -1,9 +1,12 @@
-//! What hangs on an entry besides its parts: the quote of a forward, the summary of a compaction, a mark.
+//! What hangs on an entry besides its parts: the quote of a forward, the summary of a compaction, a re-injection, a mark.
 
 use std::collections::HashMap;
 
 use rusqlite::{Connection, ToSql};
-use sayso_model::{Digest, Hop, Mark, Origin, Quote, Salt, Span, SpeakerId, UtcMs};
+use sayso_model::{
+    Digest, Hop, Mark, Origin, Quote, RangeSource, Reinjected, Reinjection, Salt, Span, SpeakerId, TextRange,
+    UtcMs,
+};
 
 use super::load::Selection;
 use crate::cells::{Broken, Cells, Next, Sealed, all, each};
@@ -143,6 +146,44 @@ pub(crate) fn compactions(
         Ok((c.int()?, (c.number()?, c.sealed()?)))
     })?;
     Ok(rows.into_iter().collect())
+}
+
+/// The re-injections of a selection, by entry.
+pub(crate) fn reinjections(
+    conn: &Connection,
+    selection: &Selection,
+    params: &[&dyn ToSql],
+) -> Result<HashMap<i64, Reinjection>, Fault> {
+    let mut found: HashMap<i64, Reinjection> = HashMap::new();
+    each(conn, ("reinjected", selection.reinjections), params, |c| {
+        let (no, of, layout) = (c.int()?, c.parse_opt()?, c.parse()?);
+        let reinjection = found.entry(no).or_insert_with(|| Reinjection { of, layout, items: Vec::new() });
+        reinjection.items.push(reinjected(c)?);
+        Ok(Next::Row)
+    })?;
+    Ok(found)
+}
+
+fn reinjected(c: &mut Cells<'_>) -> Result<Reinjected, Fault> {
+    let (turn, part) = (c.parse()?, c.number()?);
+    let source = match (c.parse_opt()?, c.parse_opt()?) {
+        (Some(output), Some(stream)) => RangeSource::Output(output, stream),
+        (None, None) => RangeSource::Result,
+        _ => return Err(Fault::Damaged("a range of a re-injection has half a source".to_owned())),
+    };
+    let range = TextRange::of(c.parse()?, c.number()?, c.number()?);
+    Ok(Reinjected {
+        turn,
+        part,
+        source,
+        range,
+        why: c.parse()?,
+        call_id: c.text()?,
+        tool: c.text()?,
+        outcome: c.parse()?,
+        seq: c.number()?,
+        at: UtcMs(c.int()?),
+    })
 }
 
 /// A mark, and the title that it gives the session.

@@ -75,7 +75,7 @@ pub(crate) fn forgotten(secret: &[u8; 32], session: SessionId, kind: &str, key: 
     format!("forgotten {mac}")
 }
 
-/// What was written under a key of a session, for appended turns and for compactions.
+/// What was written under a key of a session, for appended turns, compactions and re-injections.
 pub(crate) fn known(
     conn: &Connection,
     scope: &Scope,
@@ -85,7 +85,7 @@ pub(crate) fn known(
     if visible(conn, scope, session)?.is_none() {
         return Ok(None);
     }
-    for kind in [kind::TURN, kind::COMPACT] {
+    for kind in [kind::TURN, kind::COMPACT, kind::REINJECT] {
         if let Some(found) = find(conn, session, kind, key)? {
             return Ok(Some(found.placed));
         }

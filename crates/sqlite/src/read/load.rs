@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, ToSql};
 use sayso_model::{
-    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, Part, ProjectId, SaidAt, Salt,
-    SessionId, SpeakerId, Turn, UtcMs,
+    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Layout, Mark, MarkKind, Part, ProjectId,
+    Reinjection, SaidAt, Salt, SessionId, SpeakerId, Turn, UtcMs,
 };
 
 use super::child::{self, CompactionRow, Gone, MarkRow, QuoteRow};
@@ -20,6 +20,7 @@ pub(crate) struct Selection {
     pub(crate) quotes: &'static str,
     pub(crate) hops: &'static str,
     pub(crate) compactions: &'static str,
+    pub(crate) reinjections: &'static str,
     pub(crate) marks: &'static str,
 }
 
@@ -49,6 +50,12 @@ macro_rules! selection {
             compactions: concat!(
                 "SELECT e.no, x.through, x.salt, x.commitment, x.text FROM ", $from,
                 " JOIN compaction x ON x.entry = e.no WHERE e.kind = 'compaction' AND ", $where
+            ),
+            reinjections: concat!(
+                "SELECT e.no, x.compaction, x.layout, i.turn, i.part, i.output, i.stream, i.unit, i.first, i.second, \
+                 i.why, i.call_id, i.tool, i.outcome, i.seq, i.at FROM ", $from,
+                " JOIN reinjection x ON x.entry = e.no JOIN reinjected i ON i.entry = e.no \
+                 WHERE e.kind = 'reinjection' AND ", $where, " ORDER BY e.no, i.place"
             ),
             marks: concat!(
                 "SELECT e.no, ", $crate::read::child::mark_columns!(), " FROM ", $from,
@@ -102,6 +109,9 @@ pub(crate) fn load(
     if any(Kind::Compaction) {
         children.compactions = child::compactions(conn, selection, params)?;
     }
+    if any(Kind::Reinjection) {
+        children.reinjections = child::reinjections(conn, selection, params)?;
+    }
     if any(Kind::Mark) {
         children.marks = child::marks(conn, selection, params)?;
     }
@@ -122,6 +132,7 @@ pub(crate) fn load_sound(
 struct Children {
     quotes: HashMap<i64, QuoteRow>,
     compactions: HashMap<i64, CompactionRow>,
+    reinjections: HashMap<i64, Reinjection>,
     marks: HashMap<i64, MarkRow>,
 }
 
@@ -131,6 +142,7 @@ enum Kind {
     Turn,
     Forward,
     Compaction,
+    Reinjection,
     Mark,
     Erased,
 }
@@ -141,6 +153,7 @@ impl Kind {
             "turn" => Some(Self::Turn),
             "forward" => Some(Self::Forward),
             "compaction" => Some(Self::Compaction),
+            "reinjection" => Some(Self::Reinjection),
             "mark" => Some(Self::Mark),
             "erased" => Some(Self::Erased),
             _ => None,
@@ -233,6 +246,7 @@ impl Raw {
         };
         let built = match self.kind {
             Kind::Compaction => body.compaction(self, children.compactions.remove(&no))?,
+            Kind::Reinjection => body.reinjection(children.reinjections.remove(&no)),
             Kind::Mark => body.mark(children.marks.remove(&no)),
             Kind::Erased => EntryBody::Mark(Mark::new(MarkKind::Erased, None, "")),
             Kind::Turn | Kind::Forward => body.turn(self, children.quotes.remove(&no))?,
@@ -349,6 +363,13 @@ impl Assembly<'_, '_> {
             None => self.flaws.push("the row of its summary is missing".to_owned()),
         }
         Ok(EntryBody::Compaction(body))
+    }
+
+    fn reinjection(&mut self, row: Option<Reinjection>) -> EntryBody {
+        EntryBody::Reinjection(row.unwrap_or_else(|| {
+            self.flaws.push("the rows of its ranges are missing".to_owned());
+            Reinjection { of: None, layout: Layout::V1, items: Vec::new() }
+        }))
     }
 
     fn mark(&mut self, row: Option<MarkRow>) -> EntryBody {

@@ -156,7 +156,7 @@ pub(crate) fn latest_compaction(
     let placed = placed_of(&entry);
     match entry.body {
         EntryBody::Compaction(compaction) => Ok(Some((placed, compaction))),
-        EntryBody::Turn(_) | EntryBody::Mark(_) => {
+        EntryBody::Turn(_) | EntryBody::Reinjection(_) | EntryBody::Mark(_) => {
             Err(Fault::Damaged(format!("entry {id} of session {session} is no compaction")))
         }
     }

@@ -46,6 +46,44 @@ fn the_log_is_kept_when_the_last_connection_closes() {
     assert!(fs::metadata(log).unwrap().len() > 0);
 }
 
+/// Only words of two definitions are changed in the step that knows re-injections, so what they allow is looked at.
+#[test]
+fn a_ledger_of_an_earlier_schema_is_brought_up_to_date() {
+    let folder = folder();
+    let old = raw(&folder.path);
+    for step in sayso_schema::SQLITE.iter().filter(|step| step.name != "reinjection") {
+        old.execute_batch(step.sql).unwrap();
+    }
+    let before: String = definition(&old, "entry");
+    assert!(!before.contains("reinjection"));
+    let meta = "INSERT INTO meta VALUES (1, '00000000000000000000000001', 0, zeroblob(32))";
+    old.execute_batch(meta).unwrap();
+    old.pragma_update(None, "application_id", SQLITE_APPLICATION_ID).unwrap();
+    let steps = sayso_schema::SQLITE.iter().filter(|step| step.name == "reinjection");
+    old.pragma_update(None, "user_version", steps.map(|step| step.number).next().unwrap() - 1).unwrap();
+    drop(old);
+    let store = open(&folder.path);
+    store.write(&project(1)).unwrap();
+    assert_eq!(store.verify(&Scope::All).unwrap().problems, Vec::new());
+    let fresh = raw(&folder.path);
+    for (table, word) in [("entry", "kind = 'reinjection')"), ("caller_key", "kind = 'reinject')")] {
+        assert!(definition(&fresh, table).contains(word), "{table}");
+    }
+    let again = open(&folder.folder.path().join("new.sayso"));
+    let new = |conn: &rusqlite::Connection| Ok(definition(conn, "entry"));
+    assert_eq!(again.read_with("testing", new).unwrap(), definition(&fresh, "entry"));
+    // Where the check was not widened, this connection would refuse the word.
+    let word = "INSERT INTO entry (id, session, seq, kind, recorded_at, hash) \
+                VALUES ('00000000000000000000000002', 's', 1, 'reinjection', 0, zeroblob(32))";
+    fresh.execute_batch(word).unwrap();
+    assert!(fresh.execute_batch(&word.replace("reinjection", "other")).is_err());
+}
+
+fn definition(conn: &rusqlite::Connection, table: &str) -> String {
+    let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    conn.query_row(sql, [table], |row| row.get(0)).unwrap()
+}
+
 #[cfg(unix)]
 #[test]
 fn file_and_folder_are_private() {

@@ -26,8 +26,9 @@ fn plan(store: &crate::SqliteStore, sql: &str) -> Vec<String> {
     steps.unwrap()
 }
 
-fn statements(selection: &Selection) -> [&'static str; 5] {
-    [selection.entries, selection.quotes, selection.hops, selection.compactions, selection.marks]
+fn statements(selection: &Selection) -> [&'static str; 6] {
+    let Selection { entries, quotes, hops, compactions, reinjections, marks } = *selection;
+    [entries, quotes, hops, compactions, reinjections, marks]
 }
 
 #[test]

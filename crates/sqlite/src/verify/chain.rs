@@ -222,7 +222,7 @@ impl Walk {
                 self.project = mark.project.unwrap_or(self.project);
                 self.title = loaded.commitments.first().copied().unwrap_or(self.title);
             }
-            EntryBody::Compaction(_) => {}
+            EntryBody::Compaction(_) | EntryBody::Reinjection(_) => {}
         }
     }
 }

@@ -63,6 +63,16 @@ const LOOSE: &[(&str, &str)] = &[
          WHERE e.no IS NULL OR e.kind <> 'compaction' OR e.session <> c.session OR e.seq <> c.seq",
     ),
     (
+        "a re-injection's row does not fit its entry",
+        "SELECT r.session, r.seq, e.id, r.entry FROM reinjection r LEFT JOIN entry e ON e.no = r.entry \
+         WHERE e.no IS NULL OR e.kind <> 'reinjection' OR e.session <> r.session OR e.seq <> r.seq",
+    ),
+    (
+        "a range belongs to no re-injection",
+        "SELECT e.session, e.seq, e.id, i.entry FROM reinjected i LEFT JOIN entry e ON e.no = i.entry \
+         WHERE NOT EXISTS (SELECT 1 FROM reinjection r WHERE r.entry = i.entry)",
+    ),
+    (
         "a mark's row does not fit its entry",
         "SELECT m.session, m.seq, e.id, m.entry FROM mark m LEFT JOIN entry e ON e.no = m.entry \
          WHERE e.no IS NULL OR e.kind <> 'mark' OR e.session <> m.session OR e.seq <> m.seq",
@@ -102,7 +112,7 @@ const STRAY: &[(&str, &str)] = &[
         "SELECT e.session, e.seq, e.id, e.no FROM entry e \
          WHERE (e.kind IN ('turn', 'forward') AND e.repairs IS NULL) \
          OR (e.kind NOT IN ('turn', 'forward') AND coalesce(e.reply_to, e.supersedes, e.repairs) IS NOT NULL) \
-         OR (e.kind IN ('mark', 'erased') AND coalesce(e.speaker, e.said_at, e.said_offset) IS NOT NULL)",
+         OR (e.kind IN ('mark', 'reinjection', 'erased') AND coalesce(e.speaker, e.said_at, e.said_offset) IS NOT NULL)",
     ),
     (
         "a part's row holds what its kind never has",
@@ -130,6 +140,11 @@ const STRAY: &[(&str, &str)] = &[
          GROUP BY h.entry HAVING min(h.place) <> 0 OR max(h.place) <> count(*) - 1",
     ),
     (
+        "the ranges of a re-injection are not numbered from 0",
+        "SELECT e.session, e.seq, e.id, i.entry FROM reinjected i LEFT JOIN entry e ON e.no = i.entry \
+         GROUP BY i.entry HAVING min(i.place) <> 0 OR max(i.place) <> count(*) - 1",
+    ),
+    (
         "the session's row holds a part of a fork point",
         "SELECT s.id, NULL, NULL, NULL FROM session s \
          WHERE (s.parent IS NULL) <> (s.fork_seq IS NULL) OR (s.parent IS NULL) <> (s.fork_hash IS NULL)",
@@ -148,15 +163,27 @@ const WITHOUT_OUTPUT: (&str, &str) = (
      WHERE p.output IS NOT NULL AND p.salt IS NOT NULL AND s.origin IS NULL AND NOT EXISTS (SELECT 1 FROM output o WHERE o.id = p.output)",
 );
 
+const RANGES_WITHOUT_OUTPUT: (&str, &str) = (
+    "reinjected",
+    "SELECT e.session, e.seq, e.id, i.place, i.output FROM reinjected i JOIN entry e ON e.no = i.entry \
+     JOIN session s ON s.id = e.session \
+     WHERE i.output IS NOT NULL AND s.origin IS NULL AND NOT EXISTS (SELECT 1 FROM output o WHERE o.id = i.output)",
+);
+
 impl Look<'_> {
-    /// Outputs that parts name and that are not there, unless they were erased, went with the text of the part, or are of a
-    /// session that came through an export and may not have come along.
-    pub(super) fn outputs_of_parts(&mut self) -> Result<(), Fault> {
-        self.rows(WITHOUT_OUTPUT, [], |look, c| {
+    /// Outputs that parts and re-injections name and that are not there, unless they were erased, went with the
+    /// text of the part, or are of a session that came through an export and may not have come along.
+    pub(super) fn outputs_named(&mut self) -> Result<(), Fault> {
+        self.missing_outputs(WITHOUT_OUTPUT, "the output that a part names does not exist")?;
+        self.missing_outputs(RANGES_WITHOUT_OUTPUT, "the output that a re-injection names does not exist")
+    }
+
+    fn missing_outputs(&mut self, query: (&'static str, &str), what: &str) -> Result<(), Fault> {
+        self.rows(query, [], |look, c| {
             let at = Where { session: c.parse_opt()?, seq: c.number_opt()?, entry: c.parse_opt()? };
             let (row, output) = (c.int()?, c.parse()?);
             if !tombstone::stands(look.conn, &tombstone::output(output))? {
-                look.problem(at, format!("the output that a part names does not exist (row {row})"));
+                look.problem(at, format!("{what} (row {row})"));
             }
             Ok(())
         })

@@ -25,7 +25,7 @@ pub(crate) fn report(conn: &Connection, ledger: LedgerId) -> Result<Report, Faul
     look.step(Look::seen)?;
     look.step(Look::keys)?;
     look.step(Look::loose_rows)?;
-    look.step(Look::outputs_of_parts)?;
+    look.step(Look::outputs_named)?;
     look.step(Look::outputs)?;
     look.step(Look::blobs)?;
     Ok(look.report)

@@ -103,6 +103,7 @@ impl Look<'_> {
             let (content, digest, entry) = (c.digest()?, c.digest()?, c.parse_opt()?);
             let fits = match c.text_opt()?.as_deref() {
                 Some("compaction") => kind == "compact",
+                Some("reinjection") => kind == "reinject",
                 Some("erased") => true,
                 Some(entry_kind) => kind == entry_kind,
                 None => false,

@@ -44,7 +44,7 @@ const ADVANCED: &str = "UPDATE session SET closed = ?2, turns = ?3, last_seq = ?
 /// An entry that was placed, and the number of its row.
 pub(super) struct At {
     pub(super) placed: Placed,
-    no: i64,
+    pub(super) no: i64,
 }
 
 /// Three columns: text, salt, commitment; without a salt there is no text.
@@ -124,6 +124,7 @@ impl Write<'_> {
             }
             EntryBody::Compaction(c) => ("compaction", Some(c.speaker.id), c.said_at),
             EntryBody::Mark(_) if is_stub(body) => ("erased", None, None),
+            EntryBody::Reinjection(_) => ("reinjection", None, None),
             EntryBody::Mark(_) => ("mark", None, None),
         };
         let turn = if let EntryBody::Turn(turn) = body { Some(turn) } else { None };
@@ -157,6 +158,7 @@ impl Write<'_> {
                 let row = params![at.no, session, seq, through, text, salt, commitment];
                 run(self.conn, NEW_COMPACTION, row).map(|_| ())
             }
+            EntryBody::Reinjection(reinjection) => self.insert_reinjection(at, reinjection),
             EntryBody::Mark(mark) => self.insert_mark(at, mark, &mut texts),
         }
     }
@@ -277,7 +279,7 @@ impl Write<'_> {
                 session.last_at = Some(turn.said_at.map_or(at, |said| UtcMs(said.ms())));
             }
             EntryBody::Mark(mark) => session.closed = mark.closes().unwrap_or(session.closed),
-            EntryBody::Compaction(_) => {}
+            EntryBody::Compaction(_) | EntryBody::Reinjection(_) => {}
         }
         self.changed.insert(placed.session);
         Ok(())

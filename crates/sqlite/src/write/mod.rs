@@ -9,6 +9,7 @@ pub(crate) mod life;
 mod lookup;
 pub(crate) mod output;
 pub(crate) mod redact;
+mod reinject;
 pub(crate) mod restore;
 
 pub(crate) use insert::{is_stub, speakers_of};
@@ -163,6 +164,7 @@ impl<'a> Write<'a> {
             Command::Edit(c) => self.append_turn(&c.turn, Some(c), seed),
             Command::Forward(c) => self.forward(c, seed),
             Command::Compact(c) => self.compact(c, seed),
+            Command::Reinject(c) => self.reinject(c, seed),
             Command::Mark(c) => self.mark(c, seed),
             Command::StoreOutput(c) => self.store_output(c),
             Command::CloseOutput(id) => self.close_output(*id),

@@ -1,7 +1,7 @@
 //! Taking texts away. Everything that is derived from an entry's texts goes here as well.
 
 use rusqlite::params;
-use sayso_model::{Digest, EntryBody, Mark, OutputId, Seed, SessionId};
+use sayso_model::{Digest, EntryBody, EntryId, Mark, OutputId, Seed, SessionId};
 use sayso_store::content::lasting;
 use sayso_store::{Done, Fate, Placed, Redact, Redaction, Refusal};
 
@@ -42,11 +42,13 @@ const QUOTE: &[&str] = &[
 ];
 const KEYS: (&str, &str) = (
     "caller_key",
-    "SELECT kind, value, content FROM caller_key WHERE session = ?1 AND entry = ?2 AND salt IS NOT NULL",
+    "SELECT k.kind, k.value, k.content, k.entry, e.id FROM caller_key k JOIN entry e ON e.no = k.entry \
+     WHERE k.session = ?1 AND (k.entry = ?2 OR k.kind = 'reinject') AND k.salt IS NOT NULL ORDER BY k.kind, k.value",
 );
-const ZERO_KEYS: &str =
-    "UPDATE caller_key SET salt = zeroblob(16) WHERE session = ?1 AND entry = ?2 AND salt IS NOT NULL";
-const DROP_KEYS: &str = "DELETE FROM caller_key WHERE session = ?1 AND entry = ?2 AND salt IS NOT NULL";
+const ZERO_KEYS: &str = "UPDATE caller_key SET salt = zeroblob(16) \
+     WHERE session = ?1 AND (entry = ?2 OR kind = 'reinject') AND salt IS NOT NULL";
+const DROP_KEYS: &str = "DELETE FROM caller_key \
+     WHERE session = ?1 AND (entry = ?2 OR kind = 'reinject') AND salt IS NOT NULL";
 const FORGOTTEN_KEY: &str = "INSERT INTO caller_key (session, kind, value, salt, content, entry, digest) \
      VALUES (?1, ?2, ?3, NULL, ?4, ?5, ?6) ON CONFLICT (session, kind, value) DO NOTHING";
 /// The outputs that the parts of an entry name, and no other part whose text is still there.
@@ -95,19 +97,22 @@ impl Write<'_> {
         outputs.into_iter().try_for_each(|id| self.drop_output(id))
     }
 
+    /// Also those of re-injections: one of them may have been asked for with the words that go.
     pub(super) fn forget_keys(&self, no: i64, placed: &Placed) -> Result<(), Fault> {
         let session: SessionId = placed.session;
         let at = (session.to_string(), no);
-        let keys = all(self.conn, KEYS, at.clone(), |c| Ok((c.text()?, c.text()?, c.digest()?)))?;
+        let keys = all(self.conn, KEYS, at.clone(), |c| {
+            Ok((c.text()?, c.text()?, c.digest()?, c.int()?, c.parse::<EntryId>()?))
+        })?;
         if keys.is_empty() {
             return Ok(());
         }
         let secret = key::secret(self.conn)?;
         run(self.conn, ZERO_KEYS, at.clone())?;
         run(self.conn, DROP_KEYS, at)?;
-        for (kind, value, content) in keys {
+        for (kind, value, content, no, entry) in keys {
             let value = key::forgotten(&secret, session, &kind, lasting(&value));
-            let digest = sayso_model::row::key(session, &kind, &value, content, placed.id);
+            let digest = sayso_model::row::key(session, &kind, &value, content, entry);
             let row = params![session.to_string(), kind, value, content.0, no, digest.0];
             run(self.conn, FORGOTTEN_KEY, row)?;
         }

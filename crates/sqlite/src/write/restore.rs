@@ -284,6 +284,7 @@ impl Write<'_> {
             "turn" => Some(kind::TURN),
             "forward" => Some(kind::FORWARD),
             "compaction" => Some(kind::COMPACT),
+            "reinjection" => Some(kind::REINJECT),
             _ => None,
         };
         let erased = tombstone::stands(self.conn, &tombstone::entry(c.entry))?;

@@ -59,6 +59,7 @@ impl Write<'_> {
             Command::Edit(c) => self.append_turn(&c.turn, Some(c), seed),
             Command::Forward(c) => self.forward(c, seed),
             Command::Compact(c) => self.compact(c, seed),
+            Command::Reinject(c) => self.reinject(c, seed),
             Command::Mark(c) => self.mark(c, seed),
             Command::StoreOutput(c) => self.store_output(c),
             Command::Restore(c) => self.restore(c),
@@ -349,7 +350,7 @@ impl Write<'_> {
         Ok(Done::Output(id))
     }
 
-    fn known(
+    pub(super) fn known(
         &self,
         session: SessionId,
         kind: &'static str,
@@ -364,7 +365,7 @@ impl Write<'_> {
         }
     }
 
-    fn remember(
+    pub(super) fn remember(
         &mut self,
         placed: &Placed,
         kind: &'static str,
@@ -387,7 +388,7 @@ impl Write<'_> {
         }
     }
 
-    fn open(&self, id: SessionId) -> Result<(), Refusal> {
+    pub(super) fn open(&self, id: SessionId) -> Result<(), Refusal> {
         if self.session(id)?.closed {
             return Err(Refusal::SessionClosed(id));
         }
@@ -454,7 +455,7 @@ impl Write<'_> {
                     session.closed = mark.closes().unwrap_or(session.closed);
                     session.title = mark.title.clone().unwrap_or_else(|| session.title.clone());
                 }
-                EntryBody::Compaction(_) => {}
+                EntryBody::Compaction(_) | EntryBody::Reinjection(_) => {}
             }
         }
     }

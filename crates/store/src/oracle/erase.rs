@@ -78,7 +78,7 @@ impl Write<'_> {
         }
         let found = self.state.entries.get(&id).map(|r| r.entry.clone());
         let entry = found.ok_or(Refusal::UnknownTurn(id))?;
-        if matches!(entry.body, EntryBody::Mark(_)) {
+        if matches!(entry.body, EntryBody::Mark(_) | EntryBody::Reinjection(_)) {
             return Err(Refusal::NothingToRedact(id));
         }
         self.free_entry(erase.id)?;

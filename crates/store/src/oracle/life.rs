@@ -43,7 +43,7 @@ impl Write<'_> {
         let titles =
             self.state.entries_of(&crate::query::Scope::All, c.session).filter_map(|e| match &e.body {
                 EntryBody::Mark(mark) => Some((e.id, mark.title.as_ref()?)),
-                EntryBody::Turn(_) | EntryBody::Compaction(_) => None,
+                EntryBody::Turn(_) | EntryBody::Compaction(_) | EntryBody::Reinjection(_) => None,
             });
         let last = titles.last().filter(|(_, title)| **title == c.title).map(|(id, _)| id);
         if let Some(known) = last.and_then(|id| self.state.placed(id)) {

@@ -11,6 +11,7 @@ mod life;
 mod lookup;
 mod read;
 mod redact;
+mod reinject;
 mod restore;
 mod search;
 mod state;

@@ -127,7 +127,7 @@ impl State {
     ) -> Option<(Placed, Compaction)> {
         let mut compactions = self.view_of(scope, session).into_iter().filter_map(|e| match &e.body {
             EntryBody::Compaction(compaction) => Some((e.id, compaction)),
-            EntryBody::Turn(_) | EntryBody::Mark(_) => None,
+            EntryBody::Turn(_) | EntryBody::Reinjection(_) | EntryBody::Mark(_) => None,
         });
         let (id, compaction) = compactions.next_back()?;
         Some((self.placed(id)?, compaction.clone()))
@@ -153,14 +153,14 @@ impl State {
         let entries = self.entries_of(scope, record.entry.session);
         let marks = entries.filter_map(|e| match &e.body {
             EntryBody::Mark(mark) => Some(mark),
-            EntryBody::Turn(_) | EntryBody::Compaction(_) => None,
+            EntryBody::Turn(_) | EntryBody::Compaction(_) | EntryBody::Reinjection(_) => None,
         });
         marks.filter(|m| m.of == Some(of)).cloned().collect()
     }
 
     pub(super) fn known(&self, scope: &Scope, session: SessionId, key: &str) -> Option<Placed> {
         self.sessions.get(&session).filter(|s| scope.sees(s.project))?;
-        let kinds = [kind::TURN, kind::COMPACT];
+        let kinds = [kind::TURN, kind::COMPACT, kind::REINJECT];
         let mut found = kinds.iter().filter_map(|kind| self.under_key(session, kind, key));
         found.next().and_then(|record| self.placed(record.entry))
     }
@@ -228,6 +228,6 @@ pub(super) fn speaks(entry: &Entry, id: SpeakerId) -> bool {
             std::iter::once(&turn.speaker).chain(parts).chain(quote).any(|s| s.id == id)
         }
         EntryBody::Compaction(compaction) => compaction.speaker.id == id,
-        EntryBody::Mark(_) => false,
+        EntryBody::Mark(_) | EntryBody::Reinjection(_) => false,
     }
 }

@@ -9,6 +9,7 @@ use sayso_model::{
 use super::apply::Write;
 use super::state::{Gone, Record, State, forgotten};
 use crate::command::{Done, Fate, Placed, Redact, Redaction};
+use crate::content::kind;
 use crate::error::Refusal;
 
 impl Write<'_> {
@@ -57,7 +58,7 @@ impl State {
                     compaction.summary.clear();
                     compaction.kept = Kept::Redacted;
                 }
-                (EntryBody::Mark(_), _) => {}
+                (EntryBody::Mark(_) | EntryBody::Reinjection(_), _) => {}
             }
         }
         if what == Redaction::Whole {
@@ -66,10 +67,14 @@ impl State {
         }
     }
 
-    /// Keeps of an entry's keys what outlives its words.
+    /// Keeps of an entry's keys what outlives its words. So for those of re-injections: one of them may have been asked for with
+    /// the words that go.
     pub(super) fn forget_keys(&mut self, of: EntryId) {
-        let theirs: Vec<_> = self.keys.iter().filter(|(_, r)| r.entry == of && r.salt.is_some()).collect();
-        let theirs: Vec<_> = theirs.into_iter().map(|(key, _)| key.clone()).collect();
+        let session = self.entries.get(&of).map(|r| r.entry.session);
+        let asked =
+            |(of, word, _): &(SessionId, &str, String)| Some(*of) == session && *word == kind::REINJECT;
+        let theirs = self.keys.iter().filter(|(key, r)| (r.entry == of || asked(key)) && r.salt.is_some());
+        let theirs: Vec<_> = theirs.map(|(key, _)| key.clone()).collect();
         for key in theirs {
             let Some(mut record) = self.keys.remove(&key) else { continue };
             record.salt = None;

@@ -197,7 +197,7 @@ impl Write<'_> {
 
     fn restore_key(&mut self, c: &ArchivedKey) -> Result<Done, Refusal> {
         self.session(c.session)?;
-        let kinds = [kind::TURN, kind::FORWARD, kind::COMPACT];
+        let kinds = [kind::TURN, kind::FORWARD, kind::COMPACT, kind::REINJECT];
         let kind = kinds.into_iter().find(|kind| *kind == c.kind);
         let record = self.state.entries.get(&c.entry).filter(|r| r.entry.session == c.session);
         let found = record.filter(|r| kind.is_some() && key_kind(&r.entry.body) == kind);
@@ -238,6 +238,7 @@ fn key_kind(body: &EntryBody) -> Option<&'static str> {
         EntryBody::Turn(turn) if turn.quote.is_some() => Some(kind::FORWARD),
         EntryBody::Turn(_) => Some(kind::TURN),
         EntryBody::Compaction(_) => Some(kind::COMPACT),
+        EntryBody::Reinjection(_) => Some(kind::REINJECT),
         EntryBody::Mark(_) => None,
     }
 }

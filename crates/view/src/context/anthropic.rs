@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::items::{Call, Item, items};
 use super::label::between;
+use super::returned::Ranges;
 
 /// The `messages` array of a request to the Anthropic Messages API. What an app tells the model as `system` is its own.
 ///
@@ -21,8 +22,12 @@ use super::label::between;
 /// ```
 #[must_use]
 pub fn anthropic(entries: &[Entry]) -> Value {
+    messages(items(entries, &Ranges::default()))
+}
+
+pub(super) fn messages(items: Vec<Item>) -> Value {
     let mut messages = Messages::default();
-    for item in items(entries) {
+    for item in items {
         match item {
             Item::User(blocks) => messages.add(Role::User, texts(&blocks)),
             Item::Assistant(blocks) => messages.add(Role::Assistant, texts(&blocks)),

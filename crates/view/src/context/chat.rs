@@ -4,6 +4,7 @@ use sayso_model::Entry;
 use serde_json::{Value, json};
 
 use super::items::{Call, Item, items};
+use super::returned::Ranges;
 
 /// The `messages` array of a request to OpenAI's Chat Completions API, or to one of the many servers that speak it.
 ///
@@ -20,8 +21,12 @@ use super::items::{Call, Item, items};
 /// ```
 #[must_use]
 pub fn openai_chat(entries: &[Entry]) -> Value {
+    messages(items(entries, &Ranges::default()))
+}
+
+pub(super) fn messages(items: Vec<Item>) -> Value {
     let mut messages = Vec::new();
-    for item in items(entries) {
+    for item in items {
         match item {
             Item::User(blocks) => messages.push(message("user", content(&blocks))),
             Item::Assistant(blocks) => messages.push(message("assistant", content(&blocks))),

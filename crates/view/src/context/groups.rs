@@ -25,6 +25,11 @@ impl Groups {
         Self { shown: pairs.runs().iter().filter_map(shown).collect() }
     }
 
+    /// Every call that is shown.
+    pub(super) fn calls(&self) -> impl Iterator<Item = Place> + '_ {
+        self.shown.values().flatten().copied()
+    }
+
     /// The run that is shown at this place.
     pub(super) fn at(&self, place: Place) -> Option<&[Place]> {
         self.shown.get(&place).map(Vec::as_slice)

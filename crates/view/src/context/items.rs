@@ -3,12 +3,16 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use sayso_model::{Entry, Kept, Outcome, Part, PartBody, SpeakerKind, ToolCall, Turn, escape};
+use sayso_model::{
+    Entry, EntryBody, EntryId, Kept, Outcome, Part, PartBody, Reinjection, SpeakerKind, ToolCall, Turn,
+    escape,
+};
 
 use super::current::current;
 use super::groups::Groups;
 use super::label;
 use super::pairing::{Pairs, Place};
+use super::returned::{self, Ranges};
 use super::summary;
 use crate::guard::{Shapes, mark};
 use crate::marker::{Message, Profile, is_note, render};
@@ -40,32 +44,83 @@ pub(super) struct Call {
     pub(super) outcome: Outcome,
 }
 
-/// The items of a session's entries: the latest summary, then the turns after its boundary.
-pub(super) fn items(entries: &[Entry]) -> Vec<Item> {
+/// The items of a session's entries: the latest summary with what was brought back right behind it, then the turns after
+/// its boundary.
+pub(super) fn items(entries: &[Entry], ranges: &Ranges) -> Vec<Item> {
     let through = summary::through(entries);
     let entries = &*current(entries, through);
     let pairs = Pairs::of(entries);
     let groups = Groups::of(entries, &pairs, through);
-    let mut list = List { entries, pairs, groups, items: Vec::new(), ids: HashSet::new() };
+    let mut list = List { entries, pairs, groups, ranges, items: Vec::new(), ids: HashSet::new() };
     if let Some(compaction) = summary::latest(entries) {
         list.items.push(Item::User(vec![summary::text(compaction, entries)]));
     }
+    let behind = behind_the_summary(entries);
+    behind.iter().for_each(|(entry, reinjection)| list.reinjection(entry, reinjection));
     for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.seq > through) {
-        list.entry(index, entry);
+        match &entry.body {
+            EntryBody::Reinjection(_) if behind.iter().any(|(shown, _)| shown.id == entry.id) => {}
+            EntryBody::Reinjection(reinjection) => list.reinjection(entry, reinjection),
+            _ => list.entry(index, entry),
+        }
     }
     list.items
+}
+
+/// The re-injections that were recorded right behind the latest compaction: nothing but marks stands between.
+fn behind_the_summary(entries: &[Entry]) -> Vec<(&Entry, &Reinjection)> {
+    let latest = entries.iter().rposition(|entry| matches!(entry.body, EntryBody::Compaction(_)));
+    let Some((compaction, later)) = latest.and_then(|at| entries.get(at..)?.split_first()) else {
+        return Vec::new();
+    };
+    let next = later.iter().take_while(|entry| entry.turn().is_none());
+    next.filter_map(|entry| Some((entry, follows(entry, compaction.id)?))).collect()
+}
+
+/// The re-injection that an entry is, if it follows this compaction.
+fn follows(entry: &Entry, compaction: EntryId) -> Option<&Reinjection> {
+    match &entry.body {
+        EntryBody::Reinjection(found) if found.of == Some(compaction) => Some(found),
+        _ => None,
+    }
+}
+
+/// The tool results that a context of these entries shows, each by its turn and the place of the part, from 0.
+#[must_use]
+pub fn shown_results(entries: &[Entry]) -> HashSet<(EntryId, usize)> {
+    let through = summary::through(entries);
+    let entries = &*current(entries, through);
+    let pairs = Pairs::of(entries);
+    let groups = Groups::of(entries, &pairs, through);
+    let later = entries.iter().enumerate().filter(|(_, entry)| entry.seq > through);
+    let parts = |(index, entry): (usize, &Entry)| {
+        let count = entry.turn().map_or(0, |turn| turn.parts.len());
+        (0..count).map(move |at| (index, at)).collect::<Vec<Place>>()
+    };
+    let places = later.flat_map(parts).chain(groups.calls().filter_map(|call| pairs.result(call)));
+    let result =
+        |place: &Place| part_at(entries, *place).is_some_and(|p| matches!(p.body, PartBody::ToolResult(_)));
+    places.filter(result).filter_map(|(index, at)| Some((entries.get(index)?.id, at))).collect()
 }
 
 struct List<'a> {
     entries: &'a [Entry],
     pairs: Pairs,
     groups: Groups,
+    ranges: &'a Ranges,
     items: Vec<Item>,
     /// Ids of calls that are in use.
     ids: HashSet<String>,
 }
 
 impl List<'_> {
+    fn reinjection(&mut self, entry: &Entry, reinjection: &Reinjection) {
+        let blocks = returned::blocks(entry, reinjection, self.ranges);
+        if !blocks.is_empty() {
+            self.items.push(Item::User(blocks));
+        }
+    }
+
     fn entry(&mut self, index: usize, entry: &Entry) {
         let Some(turn) = entry.turn() else { return };
         let first = self.items.len();

@@ -21,11 +21,19 @@
 //! made. Where the boundary of a compaction separates a call from its result, both are shown, where the first of them stands
 //! that the summary does not cover. What answers no call is shown as words of its tool.
 //!
+//! # What was brought back
+//!
+//! A re-injection shows ranges of earlier tool output again, each as words in a user message with a label: whose output and
+//! which call it was, why it is there, which range, how old it was then, and how to read all of it. It is never a tool's
+//! result. One that was recorded right behind the latest compaction stands right behind the summary, every other one where
+//! it was recorded. What its ranges hold is read anew for each rendering ([`Ranges`]); what is no longer there is named.
+//!
 //! # What does not change
 //!
 //! Appending entries never changes what was rendered before, so a provider's cache holds: the JSON but for the brackets
 //! that close at its end is the beginning of every later one. The exceptions have names: a text that was redacted, erased
-//! or superseded; a turn that was rolled back, abandoned or restored; a new compaction; a result that came late: as long as a call has no result, an error output stands for
+//! or superseded; a turn that was rolled back, abandoned or restored; a new compaction, and the re-injection that is recorded
+//! right behind it; a result that came late: as long as a call has no result, an error output stands for
 //! it, and from that output on the rendering may change when the result, or a parallel call right beside it, is appended;
 //! and a result that was stored before its call, which stands there as words until the call is stored, and again where
 //! another result of the call comes. Over budget nothing slides: [`NeedsCompaction`] says so.
@@ -38,6 +46,7 @@ mod items;
 mod label;
 mod pairing;
 mod responses;
+mod returned;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -51,7 +60,9 @@ use serde_json::Value;
 pub use anthropic::anthropic;
 pub use chat::openai_chat;
 pub use groups::looks_back;
+pub use items::shown_results;
 pub use responses::openai_responses;
+pub use returned::{RangeText, Ranges, block as range_block};
 pub use tokens::{Scripts, TokenCounter};
 
 /// Whose message format a context is made for.
@@ -131,7 +142,8 @@ pub struct Context {
     pub tokens: u64,
 }
 
-/// Renders a session's entries, in their order, for a provider.
+/// Renders a session's entries, in their order, for a provider. What re-injections brought back is said to be gone: use
+/// [`context_with`] for sessions that have any.
 ///
 /// ```
 /// # use sayso_view::example;
@@ -151,10 +163,25 @@ pub fn context(
     provider: Provider,
     budget: Budget<'_>,
 ) -> Result<Context, NeedsCompaction> {
+    context_with(entries, &Ranges::default(), provider, budget)
+}
+
+/// The same with what the ranges of re-injections hold.
+///
+/// # Errors
+///
+/// As for [`context`].
+pub fn context_with(
+    entries: &[Entry],
+    ranges: &Ranges,
+    provider: Provider,
+    budget: Budget<'_>,
+) -> Result<Context, NeedsCompaction> {
+    let items = items::items(entries, ranges);
     let input = match provider {
-        Provider::OpenAiResponses => openai_responses(entries),
-        Provider::OpenAiChat => openai_chat(entries),
-        Provider::Anthropic => anthropic(entries),
+        Provider::OpenAiResponses => responses::input(&items),
+        Provider::OpenAiChat => chat::messages(items),
+        Provider::Anthropic => anthropic::messages(items),
     };
     let needed = tokens::of(&input, budget.counter);
     if needed > budget.tokens {

@@ -124,7 +124,7 @@ impl<'a> Matcher<'a> {
                     self.part((index, at), entry.seq, by, part);
                 }
             }
-            EntryBody::Compaction(_) => self.end_run(),
+            EntryBody::Compaction(_) | EntryBody::Reinjection(_) => self.end_run(),
             EntryBody::Mark(_) => {}
         }
     }

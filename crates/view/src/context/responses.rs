@@ -4,6 +4,7 @@ use sayso_model::Entry;
 use serde_json::{Value, json};
 
 use super::items::{Call, Item, items};
+use super::returned::Ranges;
 
 /// The `input` array of a request to the OpenAI Responses API.
 ///
@@ -18,7 +19,11 @@ use super::items::{Call, Item, items};
 /// ```
 #[must_use]
 pub fn openai_responses(entries: &[Entry]) -> Value {
-    Value::Array(items(entries).iter().flat_map(item).collect())
+    input(&items(entries, &Ranges::default()))
+}
+
+pub(super) fn input(items: &[Item]) -> Value {
+    Value::Array(items.iter().flat_map(item).collect())
 }
 
 fn item(item: &Item) -> Vec<Value> {

@@ -14,7 +14,7 @@ const NAMED_QUOTES: usize = 50;
 pub(super) fn latest(entries: &[Entry]) -> Option<&Compaction> {
     entries.iter().rev().find_map(|entry| match &entry.body {
         EntryBody::Compaction(compaction) => Some(compaction),
-        EntryBody::Turn(_) | EntryBody::Mark(_) => None,
+        EntryBody::Turn(_) | EntryBody::Reinjection(_) | EntryBody::Mark(_) => None,
     })
 }
 

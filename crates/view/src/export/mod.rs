@@ -13,15 +13,15 @@ mod tests;
 use std::collections::BTreeSet;
 
 use sayso_model::{
-    Address, Compaction, Digest, Entry, EntryBody, LedgerId, Mark, Part, PartBody, SessionId, SessionKind,
-    Turn, TurnId, UtcMs,
+    Address, Compaction, Digest, Entry, EntryBody, LedgerId, Mark, Part, PartBody, Reinjection, SessionId,
+    SessionKind, Turn, TurnId, UtcMs,
 };
 
 use crate::card::Card;
 use crate::marker::is_note;
 use crate::names;
 use crate::sheet::{Block, Sheet, counted, said, utc};
-use crate::turn::{Show, block, kept};
+use crate::turn::{Show, block, kept, served, told as told_of};
 
 /// The forms of an exported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl Book {
 struct Page {
     id: TurnId,
     seq: u64,
-    /// A class name: a kind of speaker, `compaction` or `mark`.
+    /// A class name: a kind of speaker, `compaction`, `reinjection` or `mark`.
     class: &'static str,
     kind: &'static str,
     name: String,
@@ -177,6 +177,7 @@ fn page(show: &Show<'_>) -> Page {
     match &show.entry.body {
         EntryBody::Turn(turn) => turn_page(show, turn),
         EntryBody::Compaction(compaction) => compaction_page(show, compaction),
+        EntryBody::Reinjection(reinjection) => reinjection_page(show, reinjection),
         EntryBody::Mark(mark) => mark_page(show, mark),
     }
 }
@@ -250,6 +251,17 @@ fn compaction_page(show: &Show<'_>, compaction: &Compaction) -> Page {
     page.facts = vec![date, format!("summary of the entries up to {}", compaction.through)];
     let text = kept(compaction.kept, &compaction.summary).to_owned();
     page.pieces.push(open_piece(Block { label: String::new(), text }, None));
+    page
+}
+
+fn reinjection_page(show: &Show<'_>, reinjection: &Reinjection) -> Page {
+    let name = counted(reinjection.items.len() as u64, "range");
+    let mut page = blank(show, "reinjection", "re-injection", name);
+    page.facts = vec![utc(show.entry.recorded_at), served(reinjection).to_owned()];
+    page.about = reinjection.of.map(|id| ("of", id));
+    let ranges: Vec<String> = reinjection.items.iter().map(told_of).collect();
+    let block = Block { label: String::new(), text: ranges.join("\n") };
+    page.pieces.push(folded(block, None));
     page
 }
 
