@@ -7,13 +7,13 @@ use sayso::Ledger;
 use sayso_sqlite::foreign::{Event, events};
 use serde_json::Value;
 
-use crate::error::ImportError;
+use crate::error::{ImportError, is_erased};
 use crate::formats::Format;
 use crate::reading::{Reading, reading};
 use crate::records::{self, DamageKind};
 use crate::report::FileReport;
 use crate::session::Home;
-use crate::sink::Sink;
+use crate::sink::{ERASED, Sink};
 use crate::values::named;
 
 const FORMAT: Format = Format::OpenClawDatabase;
@@ -25,7 +25,7 @@ pub(crate) fn import(
     path: &Path,
     progress: &mut dyn FnMut(u64),
 ) -> Result<FileReport, ImportError> {
-    let mut run = Run { ledger, owner, path, session: None, report: FileReport::new(FORMAT) };
+    let mut run = Run { ledger, owner, path, session: None, erased: None, report: FileReport::new(FORMAT) };
     let mut outcome = Ok(());
     let each = &mut |event: Event| {
         progress(event.json.len() as u64);
@@ -54,6 +54,8 @@ struct Run<'a> {
     owner: &'a str,
     path: &'a Path,
     session: Option<Open<'a>>,
+    /// The session whose events come now, where it was erased here.
+    erased: Option<String>,
     report: FileReport,
 }
 
@@ -68,6 +70,10 @@ struct Open<'a> {
 impl<'a> Run<'a> {
     fn take(&mut self, event: Event) -> Result<(), sayso::Error> {
         self.report.bytes += event.json.len() as u64;
+        if self.erased.as_ref() == Some(&event.session) {
+            self.report.skip(ERASED);
+            return Ok(());
+        }
         let Some(mut record) = records::only(&event.json) else {
             self.report.skip(DamageKind::Broken.word());
             return Ok(());
@@ -83,9 +89,14 @@ impl<'a> Run<'a> {
         record.ordinal = open.ordinal;
         open.ordinal += 1;
         open.sink.note(&record);
-        let done = open.reading.record(record, &mut open.sink);
-        self.session = Some(open);
-        done
+        match open.reading.record(record, &mut open.sink) {
+            Err(error) if is_erased(&error) => self.leave_out(open),
+            done => {
+                self.session = Some(open);
+                return done;
+            }
+        }
+        Ok(())
     }
 
     /// A session's first event may be any: the database itself says to which session it belongs.
@@ -97,9 +108,19 @@ impl<'a> Run<'a> {
 
     fn finish(&mut self) -> Result<(), sayso::Error> {
         let Some(mut open) = self.session.take() else { return Ok(()) };
-        open.reading.end(&mut open.sink)?;
-        open.sink.finish()?;
-        self.report.join(open.sink.report);
+        match open.reading.end(&mut open.sink).and_then(|()| open.sink.finish()) {
+            Err(error) if is_erased(&error) => self.leave_out(open),
+            done => {
+                done?;
+                self.report.join(open.sink.report);
+            }
+        }
         Ok(())
+    }
+
+    /// Leaves a session out that was erased here; the others are not held up by it.
+    fn leave_out(&mut self, open: Open<'_>) {
+        self.report.skip_many(ERASED, open.ordinal);
+        self.erased = Some(open.id);
     }
 }

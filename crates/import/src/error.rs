@@ -106,3 +106,16 @@ pub enum ImportError {
         cause: sayso::Error,
     },
 }
+
+impl ImportError {
+    /// Whether the file's session was erased here: nothing of it comes back, and nothing is wrong with the file.
+    #[must_use]
+    pub fn is_erased(&self) -> bool {
+        matches!(self, Self::Ledger { cause, .. } if is_erased(cause))
+    }
+}
+
+/// Whether a write was refused since what it would bring back was erased.
+pub(crate) fn is_erased(error: &sayso::Error) -> bool {
+    matches!(error.refusal(), Some(sayso::Refusal::Erased(_)))
+}

@@ -124,6 +124,7 @@ impl Importer {
                         report.add(path, file);
                     }
                     Err(ImportError::Beside { why, .. }) => report.pass_over(path, why),
+                    Err(error) if error.is_erased() => report.erased(path),
                     Err(error) => report.refuse(path, &error),
                 },
                 Found::Beside(path, why) => report.pass_over(path, why),

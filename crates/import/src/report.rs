@@ -197,6 +197,8 @@ pub struct Report {
     pub refused: Vec<Refused>,
     /// Files that stand beside transcripts and add nothing to them.
     pub passed_over: Vec<Refused>,
+    /// Files whose session was erased here: nothing of them comes back.
+    pub erased: Vec<Refused>,
     /// Places that were changed in reading: sequences that were repaired to U+FFFD, and what JSON does not allow.
     pub repairs: u64,
     /// The first lines that could not be read, or not all of them; how many there are stands in `skipped`.
@@ -226,6 +228,11 @@ impl Report {
 
     pub(crate) fn pass_over(&mut self, file: PathBuf, why: &str) {
         self.passed_over.push(Refused { file, why: why.to_owned() });
+    }
+
+    pub(crate) fn erased(&mut self, file: PathBuf) {
+        self.erased
+            .push(Refused { file, why: "its session was erased here, and does not come back".to_owned() });
     }
 
     pub(crate) fn refuse(&mut self, file: PathBuf, error: &dyn std::error::Error) {

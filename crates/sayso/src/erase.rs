@@ -17,11 +17,13 @@ pub struct Erased {
     pub state: Erasing,
     /// The turns elsewhere that hold a quote of what was erased.
     pub quotes: Vec<Placed>,
+    /// Whether the title of the session of an erased turn repeated its words and went with them; it may be renamed.
+    pub title_taken: bool,
 }
 
 impl Reader {
     /// Takes a project, a session or one turn out of the ledger for good: texts, names, keys, marks, and outputs that
-    /// nothing else names. It is out of sight at once, and what was cut off by a crash is gone on with by
+    /// nothing else names; titles that repeat the words go with them, see [`crate::store::title`]. It is out of sight at once, and what was cut off by a crash is gone on with by
     /// [`Reader::go_on_erasing`]. Quotes of it elsewhere are named, and lose their words first where that is asked. Needs
     /// scope all.
     ///
@@ -39,9 +41,13 @@ impl Reader {
             self.ledger.write(&self.scope, elsewhere.iter().map(command).collect())?;
         }
         let (id, at, seed) = (self.ledger.fresh_entry(), self.ledger.host.now(), self.ledger.host.seed());
+        let titled = match target {
+            Target::Entry(id) => self.titled_around(id),
+            Target::Session(_) | Target::Project(_) => None,
+        };
         let erase = Erase { scope: self.scope.clone(), target, forks, id, at, seed };
         let state = self.ledger.store.erase(&erase, usize::MAX)?;
-        Ok(Erased { state, quotes: elsewhere })
+        Ok(Erased { state, quotes: elsewhere, title_taken: self.lost_its_title(titled)? })
     }
 
     /// Goes on with what is still to be erased. Needs scope all.

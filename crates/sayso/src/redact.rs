@@ -28,13 +28,15 @@ pub struct Redacted {
     pub mark: Placed,
     /// The turns within the scope that hold a quote of it.
     pub quotes: Vec<Placed>,
+    /// Whether the title of its session repeated those words and went with them; it may be renamed.
+    pub title_taken: bool,
     /// Whether the words are out of the log of changes too; a reader in the middle of something holds that up.
     pub purged: bool,
 }
 
 impl Reader {
     /// Takes the words of a turn or compaction away, with their salts and the outputs that only it names; the entry stays,
-    /// and a mark says what happened. Quotes of it within the scope are named, and lose their words where that is asked.
+    /// and a mark says what happened. Titles that repeat the words go with them, see [`crate::store::title`]. Quotes of it within the scope are named, and lose their words where that is asked.
     ///
     /// # Errors
     ///
@@ -44,7 +46,9 @@ impl Reader {
             let id = self.ledger.fresh_entry();
             Command::Redact(Redact { id, of, what })
         };
+        let titled = self.titled_around(of);
         let (fate, mark) = self.write_entry(command(of, Redaction::Whole))?;
+        let title_taken = self.lost_its_title(titled)?;
         let mut named = self.quotes_of(of)?;
         let mut done = BTreeSet::new();
         // Whoever forwarded it a moment ago is found in the next round; after the first none can be added.
@@ -54,7 +58,26 @@ impl Reader {
             done.extend(named.iter().map(|quote| quote.id));
             named = self.quotes_of(of)?;
         }
-        Ok(Redacted { fate, mark, quotes: named, purged: self.ledger.store.purge()? })
+        Ok(Redacted { fate, mark, quotes: named, title_taken, purged: self.ledger.store.purge()? })
+    }
+
+    /// The session of an entry, where it has a title.
+    pub(crate) fn titled_around(&self, of: EntryId) -> Option<SessionId> {
+        // What cannot be read may be redacted all the same.
+        let session = self.entry(of).ok().flatten()?.session;
+        self.ledger
+            .store
+            .session(&self.scope, session)
+            .ok()
+            .flatten()
+            .filter(|s| !s.title.is_empty())
+            .map(|s| s.id)
+    }
+
+    /// Whether a session that had a title has none any more.
+    pub(crate) fn lost_its_title(&self, titled: Option<SessionId>) -> Result<bool, Error> {
+        let Some(id) = titled else { return Ok(false) };
+        Ok(self.ledger.store.session(&self.scope, id)?.is_some_and(|s| s.title.is_empty()))
     }
 
     /// The turns within the scope that hold a quote of this turn.

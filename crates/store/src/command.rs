@@ -342,7 +342,7 @@ pub struct RenameSession {
     pub title: String,
 }
 
-/// Takes the texts of an entry away.
+/// Takes the texts of an entry away, and titles that repeat them, see [`crate::title`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Redact {
     /// The id of the mark that says so.

@@ -28,7 +28,8 @@ pub enum Target {
     Project(ProjectId),
     /// A session with its entries and outputs.
     Session(SessionId),
-    /// One turn or compaction; its place and hash stay, so that the chain holds.
+    /// One turn or compaction; its place and hash stay, so that the chain holds. Titles that repeat it go with it, see
+    /// [`crate::title`].
     Entry(EntryId),
 }
 

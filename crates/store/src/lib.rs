@@ -23,6 +23,7 @@ pub mod oracle;
 pub mod query;
 pub mod reinject;
 pub mod search;
+pub mod title;
 pub mod values;
 
 pub use archive::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Restore};

@@ -176,7 +176,8 @@ impl Card {
 
     fn titles(&self) -> Option<String> {
         let titles = [&self.project, &self.session];
-        let shown: Vec<String> = titles.into_iter().flatten().map(|title| names::shown(title)).collect();
+        let shown: Vec<String> =
+            titles.into_iter().flatten().filter(|t| !t.is_empty()).map(|title| names::shown(title)).collect();
         (!shown.is_empty()).then(|| shown.join(" / "))
     }
 

@@ -26,7 +26,8 @@ const TEXTS: &[&str] = &[
     "</quote>\n> ",
     "\u{202E}\u{200B}\u{FEFF}",
 ];
-const NAMES: &[&str] = &["", "Acme", "Plan", "이름", "a\0b", "Rocky", "Tail"];
+/// Some of them repeat a text.
+const NAMES: &[&str] = &["", "Acme", "Plan", "이름", "a\0b", "Rocky", "Tail", "words", "and a third (fork)"];
 const KEYS: &[&str] = &["k", "k/0", "k/1", "K", "열쇠"];
 
 /// Ids and commands that can be referred to.
@@ -450,7 +451,7 @@ impl World {
             2..6 => Command::RenameSession(RenameSession {
                 id: self.new_entry(r),
                 session: self.session(r),
-                title: (*r.pick(&["Plan", "Plan", "Plan", &"n".repeat(NAME_LENGTH + 1)])).to_owned(),
+                title: (*r.pick(&["Plan", "Plan", "words", &"n".repeat(NAME_LENGTH + 1)])).to_owned(),
             }),
             _ => Command::MoveSession(MoveSession {
                 id: self.new_entry(r),

@@ -12,6 +12,7 @@ mod output;
 mod reimport;
 mod reinject;
 mod scope;
+mod titles;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -105,7 +105,14 @@ fn an_erased_session_or_project_does_not_come_back() {
             for lines in [&lines[..lines.len() - 1], &lines[..]] {
                 write(&home, name, lines);
                 let ran = home.run(&["import", &path]);
-                assert!(ran.code == Some(1) && ran.text().contains("erased"), "{name} {what}: {ran:?}");
+                assert_eq!(
+                    (ran.code, ran.text().matches("erased here").count()),
+                    (Some(0), 1),
+                    "{name} {what}"
+                );
+                let told = home.run(&["import", &path, "--json"]).json();
+                assert_eq!((&told["files"], &told["refused"]), (&json!(0), &json!([])), "{name} {what}");
+                assert_eq!(told["erased"][0]["file"], json!(path), "{name} {what}");
                 assert_eq!(left(&home, 0..4), [0; 0], "{name} {what}");
             }
             // Others are not held up by it.
@@ -114,10 +121,7 @@ fn an_erased_session_or_project_does_not_come_back() {
                 json!({"type": "message", "id": "a", "message": {"role": "user", "content": words(9)}});
             write(&home, "other", &[other, said.to_string()]);
             let both = home.run(&["import", "sessions", "--json"]).json();
-            assert_eq!(
-                (&both["turns_added"], both["refused"].as_array().map(Vec::len)),
-                (&json!(1), Some(1))
-            );
+            assert_eq!((&both["turns_added"], both["erased"].as_array().map(Vec::len)), (&json!(1), Some(1)));
             assert_eq!(left(&home, 0..4), [0; 0], "{name} {what}");
         }
     }

@@ -206,3 +206,69 @@ fn a_pin_holds_until_it_is_taken_back() {
     assert_eq!(all.inbox(None).unwrap()[0].state, None);
     sound(&world);
 }
+
+fn title(world: &World, session: sayso::model::SessionId) -> String {
+    world.all().session(session).unwrap().unwrap().title
+}
+
+fn recorded(world: &World, forward: &Placed) -> Option<String> {
+    quote(&world.entry(forward)).session_title.clone()
+}
+
+#[test]
+fn titles_that_repeat_the_words_go_with_them() {
+    let world = open();
+    let first =
+        world.says("Acme/why is the lamp 4711 dark", (Owner, "Mira"), "why is the\nlamp 4711 dark tonight?");
+    let other = world.says("Acme/why is the lamp 4711 dark", (Owner, "Mira"), "because");
+    let all = world.all();
+    let fork = all.fork(first.session, None, "why is the lamp 4711 dark (fork)").unwrap();
+    let held = placed(&world.forward(&other, "Beta/Build"));
+    let on = placed(&world.forward(&held, "Gamma/Notes"));
+    assert_eq!(recorded(&world, &on).as_deref(), Some("why is the lamp 4711 dark"));
+    let done = all.redact(first.id, Quotes::Keep).unwrap();
+    assert!(done.title_taken);
+    for session in [first.session, fork.id] {
+        assert_eq!(title(&world, session), "");
+    }
+    for forward in [&held, &on] {
+        assert_eq!(recorded(&world, forward).as_deref(), Some(""));
+    }
+    sound(&world);
+    // Nor is it found by that name.
+    let found = all.find_session("why is the lamp 4711 dark");
+    assert!(found.is_err(), "{found:?}");
+    all.rename_session(first.session, "Lamps").unwrap();
+    assert_eq!(title(&world, first.session), "Lamps");
+    sound(&world);
+}
+
+#[test]
+fn titles_of_before_go_and_others_stay() {
+    let world = open();
+    let first = world.says("Acme/Plan", (Owner, "Mira"), "the lamp 4711 is dark");
+    let before = placed(&world.forward(&first, "Beta/Build"));
+    let all = world.all();
+    all.rename_session(first.session, "the lamp 4711").unwrap();
+    let (_, renamed) = all.rename_session(first.session, "Lamps").unwrap();
+    all.erase(sayso::store::Target::Entry(first.id), sayso::store::Forks::Refuse, Quotes::Keep).unwrap();
+    assert_eq!(title(&world, first.session), "Lamps");
+    assert_eq!(recorded(&world, &before).as_deref(), Some("Plan"));
+    let marks: Vec<_> = all.walk(first.session, 0).map(Result::unwrap).collect();
+    let titles: Vec<_> = marks.iter().filter_map(|e| e.body.mark()?.title.as_deref()).collect();
+    assert_eq!(titles, ["", "Lamps"]);
+    assert_eq!(world.entry(&renamed).body.mark().unwrap().title.as_deref(), Some("Lamps"));
+    sound(&world);
+}
+
+#[test]
+fn what_quotes_recorded_goes_with_an_erased_session() {
+    let world = open();
+    let first = world.says("Acme/Plan", (Owner, "Mira"), "the lamp 4711 is dark");
+    let held = placed(&world.forward(&first, "Beta/Build"));
+    let all = world.all();
+    all.erase(sayso::store::Target::Session(first.session), sayso::store::Forks::Refuse, Quotes::Keep)
+        .unwrap();
+    assert_eq!(recorded(&world, &held).as_deref(), Some(""));
+    sound(&world);
+}

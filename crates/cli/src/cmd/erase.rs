@@ -4,6 +4,7 @@ use sayso::{Address, Erased, Erasing, Error, Forks, Quotes, Reader, Target};
 use serde::Serialize;
 
 use crate::args::{Erase, Global};
+use crate::cmd::redact::TITLE_TAKEN;
 use crate::fail::Failure;
 use crate::io::{Out, say};
 use crate::open;
@@ -14,13 +15,18 @@ struct Answer {
     state: &'static str,
     quotes: Vec<Address>,
     quotes_redacted: bool,
+    title_taken: bool,
 }
 
 pub(crate) fn run(args: &Erase, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
     let reader = open::reader(global)?;
     let Some(given) = &args.address else {
         let state = reader.go_on_erasing()?;
-        return print(&answer(None, args, &Erased { state, quotes: Vec::new() }, &reader), state, out);
+        return print(
+            &answer(None, args, &Erased { state, quotes: Vec::new(), title_taken: false }, &reader),
+            state,
+            out,
+        );
     };
     let (address, target) = target(given, &reader)?;
     let forks = if args.forks { Forks::TakeAlong } else { Forks::Refuse };
@@ -61,7 +67,7 @@ fn answer(address: Option<Address>, args: &Erase, done: &Erased, reader: &Reader
         Erasing::Unfinished => "unfinished",
     };
     let quotes = done.quotes.iter().map(|quote| reader.address_of(quote)).collect();
-    Answer { address, state, quotes, quotes_redacted: args.quotes }
+    Answer { address, state, quotes, quotes_redacted: args.quotes, title_taken: done.title_taken }
 }
 
 fn print(answer: &Answer, state: Erasing, out: &mut Out<'_>) -> Result<(), Failure> {
@@ -69,6 +75,9 @@ fn print(answer: &Answer, state: Erasing, out: &mut Out<'_>) -> Result<(), Failu
         say(
             "note: a program is reading the ledger, so the words may still stand in its log: run `sayso erase --resume` later",
         );
+    }
+    if answer.title_taken {
+        say(TITLE_TAKEN);
     }
     if out.json() {
         return out.object(answer);

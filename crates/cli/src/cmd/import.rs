@@ -25,6 +25,8 @@ struct Imported<'a> {
     refused: Vec<RefusedFile<'a>>,
     repairs: u64,
     passed_over: Vec<RefusedFile<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    erased: Vec<RefusedFile<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     damaged: &'a [DamagedLine],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -89,6 +91,7 @@ fn imported(report: &Report) -> Imported<'_> {
         refused: named(&report.refused),
         repairs: report.repairs,
         passed_over: named(&report.passed_over),
+        erased: named(&report.erased),
         damaged: &report.damaged,
         rewritten: &report.rewritten,
     }
@@ -146,6 +149,7 @@ fn text(report: &Report) -> String {
             lines.push(format!("passed over, since they only repeat what stands elsewhere: {count} files"))
         }
     }
+    lines.extend(report.erased.iter().map(|r| format!("passed over {}: {}", r.file.display(), r.why)));
     lines.extend(report.refused.iter().map(|r| format!("refused {}: {}", r.file.display(), r.why)));
     lines.join("\n")
 }
@@ -166,6 +170,7 @@ fn damaged(line: &DamagedLine) -> String {
 fn refused(report: &Report, named: &[PathBuf]) -> Result<(), Failure> {
     let of_named = report.refused.iter().filter(|r| named.contains(&r.file)).count();
     match (report.files, report.refused.len()) {
+        (0, 0) if !report.erased.is_empty() => Ok(()),
         (0, 0) if !report.passed_over.is_empty() => {
             Err(Failure::request("every file was passed over: the reasons stand above"))
         }

@@ -39,7 +39,8 @@ pub(crate) fn fork(args: &Fork, global: &Global, out: &mut Out<'_>) -> Result<()
     let reader = open::reader(global)?;
     let parent = reader.find_session(&args.session)?;
     let at = args.at.as_deref().map(|at| reader.find_turn(at)).transpose()?.map(|named| named.placed.id);
-    let title = args.title.clone().unwrap_or_else(|| format!("{} (fork)", parent.title));
+    let title =
+        args.title.clone().unwrap_or_else(|| format!("{} (fork)", parent.title).trim_start().to_owned());
     let fork = reader.fork(parent.id, at, title)?;
     told(&reader, &fork, out)
 }

@@ -14,8 +14,11 @@ struct Answer {
     mark: Address,
     quotes: Vec<Address>,
     quotes_redacted: bool,
+    title_taken: bool,
     purged: bool,
 }
+
+pub(crate) const TITLE_TAKEN: &str = "The title of the session repeated those words and was taken along: `sayso session rename` gives it another.";
 
 pub(crate) fn redact(args: &Redact, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
     let reader = open::reader(global)?;
@@ -27,12 +30,16 @@ pub(crate) fn redact(args: &Redact, global: &Global, out: &mut Out<'_>) -> Resul
         mark: reader.address_of(&done.mark),
         quotes: done.quotes.iter().map(|quote| reader.address_of(quote)).collect(),
         quotes_redacted: args.quotes,
+        title_taken: done.title_taken,
         purged: done.purged,
     };
     if !done.purged {
         say(
             "note: a program is reading the ledger, so the words may still stand in its log: run the same command again later",
         );
+    }
+    if done.title_taken {
+        say(TITLE_TAKEN);
     }
     if out.json() { out.object(&answer) } else { print(&answer, out) }
 }

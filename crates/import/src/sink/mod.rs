@@ -12,6 +12,7 @@ use sayso::{Error, Fate, Ledger, Placed, Reader, Scope, SpeakerKind, SpeakerRef}
 use sayso_model::{Entry, MarkKind, PartBody, SessionId, SpeakerId, TurnId};
 
 use crate::draft::{Draft, Meta, Who};
+use crate::error::is_erased;
 use crate::markers;
 use crate::records::Record;
 use crate::report::FileReport;
@@ -25,6 +26,8 @@ const COMMANDS: usize = 256;
 const BYTES: usize = 8 << 20;
 /// What the key of a message ends in that was written by another speaker before.
 const CORRECTED: &str = "-corrected";
+/// What is counted of a conversation that was erased here.
+pub(crate) const ERASED: &str = "erased";
 /// How often a batch is tried when another program imports the same file at the same time.
 const TRIES: usize = 3;
 
@@ -307,7 +310,14 @@ impl<'a> Sink<'a> {
             if steps.is_empty() {
                 break;
             }
-            let commands = self.batch(&steps)?;
+            let commands = match self.batch(&steps) {
+                // A conversation beside the file's own that was erased holds up nothing else.
+                Err(error) if !self.track.is_own() && is_erased(&error) => {
+                    self.report.skip_many(ERASED, steps.len() as u64);
+                    break;
+                }
+                commands => commands?,
+            };
             match self.ledger.write(&Scope::All, commands) {
                 Ok(done) => {
                     self.settle(&steps, &done);

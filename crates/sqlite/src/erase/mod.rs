@@ -1,7 +1,7 @@
 //! Erasing as a job: a first transaction puts what is erased out of sight and writes down what is to be done; then each
 //! step is a transaction of its own, so that a crash between any two of them loses nothing and is gone on from.
 
-mod steps;
+pub(crate) mod steps;
 pub(crate) mod tombstone;
 
 use rusqlite::Connection;

@@ -30,6 +30,13 @@ const DROP_ENTRY: &[&str] = &[
 ];
 const ZERO_TITLE: &str = "UPDATE mark SET title = zeroblob(length(title)), title_salt = zeroblob(16) \
      WHERE entry = ?1 AND title IS NOT NULL";
+/// The titles that quotes of its turns recorded elsewhere go with the session.
+pub(crate) const RECORDED_TITLES: &[&str] = &[
+    "UPDATE quote SET session_title = zeroblob(length(session_title)), session_title_salt = zeroblob(16) \
+     WHERE substr(origin, -26) = (SELECT +id FROM entry WHERE no = ?1) AND session_title IS NOT NULL",
+    "UPDATE quote SET session_title = NULL, session_title_salt = NULL \
+     WHERE substr(origin, -26) = (SELECT +id FROM entry WHERE no = ?1) AND session_title IS NOT NULL",
+];
 const OUTPUTS_OF: (&str, &str) = ("output", "SELECT id FROM output WHERE session = ?1 ORDER BY id LIMIT ?2");
 const BLOBS_OF: (&str, &str) = (
     "output_stream",
@@ -73,7 +80,7 @@ fn session(conn: &Connection, id: &str) -> Result<Left, Fault> {
     index::start_over(conn)?;
     let entries = all(conn, ENTRIES_OF, (id, ENTRIES), |c| c.int())?;
     for no in &entries {
-        for sql in WHOLE.iter().chain([&ZERO_TITLE]) {
+        for sql in WHOLE.iter().chain([&ZERO_TITLE]).chain(RECORDED_TITLES) {
             run(conn, sql, [no])?;
         }
         for sql in DROP_ENTRY {

@@ -22,16 +22,21 @@ pub(crate) struct QuoteRow {
     /// Whether one of the texts is not what was written.
     pub(crate) broken: bool,
     /// What of its texts is not there.
-    pub(crate) gone: Option<Gone>,
+    pub(crate) gone: Gone,
 }
 
-/// Texts that are gone with their salts.
+/// Which texts of a quote are gone with their salts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gone {
-    /// That of the quote, and nothing else.
-    QuoteText,
-    /// Others as well.
-    Texts,
+pub(crate) struct Gone {
+    pub(crate) text: bool,
+    pub(crate) project_title: bool,
+    pub(crate) session_title: bool,
+}
+
+impl Gone {
+    pub(crate) const fn any(self) -> bool {
+        self.text || self.project_title || self.session_title
+    }
 }
 
 /// The quotes of a selection, by entry.
@@ -71,8 +76,9 @@ fn quote(conn: &Connection, c: &mut Cells<'_>, speakers: &mut Speakers<'_>) -> R
     let text = texts.open(Some(c.sealed()?)).unwrap_or_default();
     let text_gone = std::mem::take(&mut texts.gone);
     let project_title = texts.open(c.sealed_opt()?);
+    let project_gone = std::mem::take(&mut texts.gone);
     let session_title = texts.open(c.sealed_opt()?);
-    let gone = if texts.gone { Some(Gone::Texts) } else { text_gone.then_some(Gone::QuoteText) };
+    let gone = Gone { text: text_gone, project_title: project_gone, session_title: texts.gone };
     let quote = Quote {
         origin,
         span,

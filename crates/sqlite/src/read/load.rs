@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, ToSql};
 use sayso_model::{
-    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Layout, Mark, MarkKind, Part, ProjectId,
+    Address, Compaction, Digest, Entry, EntryBody, EntryId, Kept, Layout, Mark, MarkKind, Part, ProjectId,
     Reinjection, SaidAt, Salt, SessionId, SpeakerId, Turn, UtcMs,
 };
 
 use super::child::{self, CompactionRow, Gone, MarkRow, QuoteRow};
 use super::part::{PartRow, kept};
-use crate::cells::{Before, Broken, Cells, Next, all, each};
+use super::taken;
+use crate::cells::{Before, Cells, Next, all, each};
 use crate::fault::Fault;
 use crate::rows::Speakers;
 
@@ -242,12 +243,13 @@ impl Raw {
             flaws: Vec::new(),
             state: None,
             id,
+            session,
             redacted: None,
         };
         let built = match self.kind {
             Kind::Compaction => body.compaction(self, children.compactions.remove(&no))?,
             Kind::Reinjection => body.reinjection(children.reinjections.remove(&no)),
-            Kind::Mark => body.mark(children.marks.remove(&no)),
+            Kind::Mark => body.mark(children.marks.remove(&no))?,
             Kind::Erased => EntryBody::Mark(Mark::new(MarkKind::Erased, None, "")),
             Kind::Turn | Kind::Forward => body.turn(self, children.quotes.remove(&no))?,
         };
@@ -266,6 +268,7 @@ struct Assembly<'a, 's> {
     flaws: Vec<String>,
     state: Option<String>,
     id: EntryId,
+    session: SessionId,
     /// The redactions of the entry, once they were looked up.
     redacted: Option<Vec<MarkKind>>,
 }
@@ -309,7 +312,7 @@ impl Assembly<'_, '_> {
         self.commitments.push(row.text.commitment);
         self.salts.push(row.text.salt);
         let text = row.text.text;
-        if text.is_err() || (matches!(text, Ok(None)) && !self.is_redacted(Gone::Texts)?) {
+        if text.is_err() || (matches!(text, Ok(None)) && !self.is_redacted()?) {
             self.flaws.push(format!("the text of part {place} is not what was written"));
         }
         let text = text.unwrap_or(None);
@@ -323,21 +326,35 @@ impl Assembly<'_, '_> {
         self.state = Some(row.state);
         self.commitments.extend(row.commitments);
         self.salts.extend(row.salts);
-        let gone = row.gone.map(|gone| self.is_redacted(gone)).transpose()?;
-        if row.broken || gone == Some(false) {
+        if row.broken || (row.gone.any() && !self.may_be_gone(row.gone, &row.quote.origin.address)?) {
             self.flaws.push("the text or a title of its quote is not what was written".to_owned());
         }
         Ok(row.quote)
     }
 
-    /// Whether a mark says that texts of the entry were taken away. Looked up once for each entry that has none.
-    fn is_redacted(&mut self, gone: Gone) -> Result<bool, Fault> {
+    /// Whether what is gone of a quote was taken away: all of it, its text, or a title that repeated words which went.
+    fn may_be_gone(&mut self, gone: Gone, origin: &Address) -> Result<bool, Fault> {
+        let whole = self.is_redacted()?;
+        let of_quote = !self.redactions()?.is_empty();
+        let title = gone.session_title && !of_quote;
+        Ok(whole
+            || (!gone.project_title
+                && (!gone.text || of_quote)
+                && (!title || taken::recorded(self.conn, self.session, origin)?)))
+    }
+
+    /// Whether a mark says that all texts of the entry were taken away.
+    fn is_redacted(&mut self) -> Result<bool, Fault> {
+        Ok(self.redactions()?.contains(&MarkKind::Redacted))
+    }
+
+    /// The marks that say that texts of the entry were taken away. Looked up once for each entry that lacks one.
+    fn redactions(&mut self) -> Result<&[MarkKind], Fault> {
         if self.redacted.is_none() {
             let marks = all(self.conn, REDACTIONS, [self.id.to_string()], |c| c.parse::<MarkKind>())?;
             self.redacted = Some(marks);
         }
-        let marks = self.redacted.as_deref().unwrap_or_default();
-        Ok(marks.iter().any(|kind| *kind == MarkKind::Redacted || gone == Gone::QuoteText))
+        Ok(self.redacted.as_deref().unwrap_or_default())
     }
 
     fn compaction(&mut self, raw: Raw, row: Option<CompactionRow>) -> Result<EntryBody, Fault> {
@@ -355,7 +372,7 @@ impl Assembly<'_, '_> {
                 self.commitments.push(summary.commitment);
                 self.salts.push(summary.salt);
                 let text = summary.open_kept();
-                if text.is_err() || (matches!(text, Ok(None)) && !self.is_redacted(Gone::Texts)?) {
+                if text.is_err() || (matches!(text, Ok(None)) && !self.is_redacted()?) {
                     self.flaws.push("its summary is not what was written".to_owned());
                 }
                 (body.summary, body.kept) = kept(text.unwrap_or(None));
@@ -372,19 +389,21 @@ impl Assembly<'_, '_> {
         }))
     }
 
-    fn mark(&mut self, row: Option<MarkRow>) -> EntryBody {
+    fn mark(&mut self, row: Option<MarkRow>) -> Result<EntryBody, Fault> {
         let Some(MarkRow { mut mark, title }) = row else {
             self.flaws.push("the row of its mark is missing".to_owned());
-            return EntryBody::Mark(Mark::new(MarkKind::Closed, None, ""));
+            return Ok(EntryBody::Mark(Mark::new(MarkKind::Closed, None, "")));
         };
         if let Some(title) = title {
             self.commitments.push(title.commitment);
             self.salts.push(title.salt);
-            mark.title = Some(title.open().unwrap_or_else(|Broken| {
+            let text = title.open_kept();
+            if text.is_err() || (matches!(text, Ok(None)) && !taken::in_view(self.conn, self.session)?) {
                 self.flaws.push("its title is not what was written".to_owned());
-                String::new()
-            }));
+            }
+            // One that is gone is empty: its commitment stands in the chain.
+            mark.title = Some(text.ok().flatten().unwrap_or_default());
         }
-        EntryBody::Mark(mark)
+        Ok(EntryBody::Mark(mark))
     }
 }

@@ -44,7 +44,10 @@ pub(crate) const HOME: (&str, &str) =
     ("session", "SELECT project, parent, fork_seq FROM session WHERE id = ?1 AND erasing = 0");
 
 /// A session's project and where it was forked off.
-fn home(conn: &Connection, session: SessionId) -> Result<Option<(ProjectId, Option<ForkPoint>)>, Fault> {
+pub(super) fn home(
+    conn: &Connection,
+    session: SessionId,
+) -> Result<Option<(ProjectId, Option<ForkPoint>)>, Fault> {
     one(conn, HOME, [session.to_string()], |c| Ok((c.parse()?, c.fork()?)))
 }
 

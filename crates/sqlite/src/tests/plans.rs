@@ -1,7 +1,9 @@
+use crate::erase::steps::RECORDED_TITLES;
 use crate::read::archive::KEYS;
 use crate::read::key::KEY;
 use crate::read::load::Selection;
 use crate::read::output::OF_SESSION;
+use crate::read::taken::{CAME, TAKEN};
 use crate::read::turns::{
     BY_ID, HASH_AT, HEAD, HOME, LATEST, MARKS, PINNED, PLACE, QUOTES, QUOTES_OF, RUN, SUPERSEDING, WAITING,
     WAITING_ALL, WAITING_IN,
@@ -13,6 +15,7 @@ use crate::search::{INDEXED, LAST};
 use crate::write::append::{FIRST_DERIVED, FIRST_MARK, LAST_CLOSING, SAME_STANDING};
 use crate::write::life::{FORKS, LAST_RENAMING};
 use crate::write::restore::{KEYED, TARGET, THERE};
+use crate::write::title::{NAMES, RECORDED, RENAMINGS, SHOWING};
 
 use super::{folder, open};
 
@@ -68,8 +71,15 @@ fn nothing_that_an_app_does_often_scans_a_table() {
         THERE,
         TARGET,
         KEYED,
+        TAKEN,
+        CAME,
+        SHOWING,
+        RENAMINGS,
+        RECORDED,
+        NAMES,
     ];
     let all = selections.iter().flat_map(statements).chain(singles.map(|(_, sql)| sql));
+    let all = all.chain(RECORDED_TITLES.iter().copied());
     for sql in all {
         let steps = plan(&store, sql);
         assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{sql}\n{steps:#?}");

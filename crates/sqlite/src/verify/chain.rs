@@ -5,10 +5,11 @@ use sayso_model::{Digest, EntryBody, ProjectId, SessionId, UtcMs};
 use sayso_store::{Session, SessionHead};
 
 use super::{Look, Where};
-use crate::cells::{Broken, one};
+use crate::cells::one;
 use crate::fault::Fault;
 use crate::read::clamp;
 use crate::read::load::{Loaded, load};
+use crate::read::taken;
 use crate::read::turns::{HASH_AT, RUN};
 use crate::rows::{SessionRecord, Speakers, Trust, resolve, session_columns};
 use crate::write::{is_stub, speakers_of};
@@ -41,7 +42,7 @@ impl Look<'_> {
         let mut speakers = Speakers::new(Trust::AsItStands);
         self.rows(SESSIONS, [], |look, c| {
             let record = SessionRecord::read(c)?;
-            look.session_row(&record);
+            look.session_row(&record)?;
             let session = &record.session;
             look.report.heads.push(SessionHead {
                 project: session.project,
@@ -55,7 +56,7 @@ impl Look<'_> {
         })
     }
 
-    fn session_row(&mut self, record: &SessionRecord) {
+    fn session_row(&mut self, record: &SessionRecord) -> Result<(), Fault> {
         let at = Where::session(record.session.id);
         if record.digest != record.row_digest() {
             self.problem(at, "the session's row is not what was written");
@@ -69,9 +70,12 @@ impl Look<'_> {
                 self.problem(at, "the entry where the session was forked off is not what it was");
             }
         }
-        if let Err(Broken) = record.title.clone().open() {
+        let title = record.title.clone().open_kept();
+        let gone = matches!(title, Ok(None));
+        if title.is_err() || (gone && !taken::in_view(self.conn, record.session.id)?) {
             self.problem(at, "the session's title is not what was written");
         }
+        Ok(())
     }
 
     fn walk(&mut self, record: &SessionRecord, speakers: &mut Speakers<'_>) -> Result<Walk, Fault> {

@@ -341,7 +341,7 @@ impl Write<'_> {
 fn titled(body: &EntryBody, salts: &[Option<Salt>], commitments: &[Digest]) -> Option<Sealed> {
     let EntryBody::Mark(Mark { title: Some(title), .. }) = body else { return None };
     let (salt, commitment) = (salts.first().copied().flatten(), *commitments.first()?);
-    Some(Sealed { text: Some(title.as_bytes().to_vec()), salt, commitment })
+    Some(Sealed { text: salt.map(|_| title.as_bytes().to_vec()), salt, commitment })
 }
 
 /// Whether only place and hash are left of an entry.

@@ -11,6 +11,7 @@ pub(crate) mod output;
 pub(crate) mod redact;
 mod reinject;
 pub(crate) mod restore;
+pub(crate) mod title;
 
 pub(crate) use insert::{is_stub, speakers_of};
 

@@ -85,9 +85,10 @@ impl Write<'_> {
         Ok(Done::Entries(Fate::New, vec![at.placed]))
     }
 
-    /// Takes the texts of an entry away, with their salts, its keys and the outputs that only it names.
-    pub(super) fn wipe(&self, no: i64, placed: &Placed, what: Redaction) -> Result<(), Fault> {
+    /// Takes the texts of an entry away, with their salts, titles that repeat them, its keys and the outputs that only it names.
+    pub(super) fn wipe(&mut self, no: i64, placed: &Placed, what: Redaction) -> Result<(), Fault> {
         self.forgot.set(true);
+        self.take_titles(no, placed, what)?;
         if what == Redaction::Quote {
             return QUOTE.iter().try_for_each(|sql| run(self.conn, sql, [no]).map(|_| ()));
         }

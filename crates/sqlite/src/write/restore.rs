@@ -125,10 +125,10 @@ impl Write<'_> {
 
     /// The row of a session that has no entry of its own yet.
     fn archived(&self, c: &ArchivedSession) -> Result<SessionRecord, Fault> {
-        // Where it was renamed since, an empty title stands there until the entry that says so.
-        let (title, salt) = c.title.clone().unwrap_or_else(|| (String::new(), Salt([0; 16])));
-        let commitment = commit(&salt, title.as_bytes());
-        if c.title.is_some() && commitment != c.first_title {
+        // Where it was renamed since or taken away, none stands there until an entry tells another one.
+        let (title, salt) = c.title.clone().unzip();
+        let fits = |title: &String, salt: &Salt| commit(salt, title.as_bytes()) == c.first_title;
+        if c.title.as_ref().is_some_and(|(title, salt)| !fits(title, salt)) {
             return Err(Refusal::NotAsWritten { session: c.id, seq: 0 }.into());
         }
         let fork_hash: Option<Digest> = c.fork.map(|(_, hash)| hash);
@@ -139,22 +139,22 @@ impl Write<'_> {
             origin: Some(c.ledger).filter(|ledger| *ledger != self.ledger),
             kind: c.kind,
             channel: c.channel.clone(),
-            title: title.clone(),
+            title: title.clone().unwrap_or_default(),
             created_at: c.created_at,
             closed: false,
             turns: 0,
             last_seq: c.fork.map_or(0, |(point, _)| point.seq),
-            head: commitment,
+            head: c.first_title,
             last_at: None,
         };
         let mut record = SessionRecord {
             session,
-            title: Sealed { text: Some(title.into_bytes()), salt: Some(salt), commitment },
+            title: Sealed { text: title.map(String::into_bytes), salt, commitment: c.first_title },
             first_project: c.first_project,
             first_title: c.first_title,
             fork_hash,
-            genesis: commitment,
-            digest: commitment,
+            genesis: c.first_title,
+            digest: c.first_title,
         };
         record.genesis = record.genesis_again(self.ledger);
         record.session.head = fork_hash.unwrap_or(record.genesis);
@@ -255,13 +255,21 @@ impl Write<'_> {
         let Some((no, word, whole)) = row else { return Ok(()) };
         let Some(placed) = one(self.conn, PLACE, [of.to_string()], read_place)? else { return Ok(()) };
         match kind {
-            MarkKind::Redacted if whole => self.wipe(no, &placed, Redaction::Whole),
+            MarkKind::Redacted if whole => self.wiped_again(no, &placed, Redaction::Whole),
             MarkKind::Redacted => self.forget_keys(no, &placed),
-            MarkKind::QuoteRedacted if word == "forward" => self.wipe(no, &placed, Redaction::Quote),
+            MarkKind::QuoteRedacted if word == "forward" && whole => {
+                self.wiped_again(no, &placed, Redaction::Quote)
+            }
             MarkKind::Erased if word != "mark" && word != "erased" => self.erased_again(no, &placed),
             MarkKind::Erased => tombstone::set(self.conn, &tombstone::entry(of)),
             _ => Ok(()),
         }
+    }
+
+    /// Takes texts away, out of the log as well.
+    fn wiped_again(&mut self, no: i64, placed: &Placed, what: Redaction) -> Result<(), Fault> {
+        self.wipe(no, placed, what)?;
+        plan(self.conn, "log", "")
     }
 
     fn erased_again(&mut self, no: i64, placed: &Placed) -> Result<(), Fault> {

@@ -117,6 +117,7 @@ impl State {
             .map(|r| r.entry.clone())
             .collect();
         self.entries.retain(|_, r| !gone.contains(&r.entry.session));
+        self.take_recorded_titles(&entries.iter().map(|e| e.id).collect());
         self.order.retain(|(session, _), _| !gone.contains(session));
         self.keys.retain(|(session, _, _), _| !gone.contains(session));
         let outputs: BTreeSet<OutputId> =

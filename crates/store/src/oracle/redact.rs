@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sayso_model::{
-    Digest, Entry, EntryBody, EntryId, Kept, Mark, OutputId, PartBody, Quote, Seed, SessionId, Turn,
+    Address, Digest, Entry, EntryBody, EntryId, Kept, Mark, OutputId, PartBody, Quote, Seed, SessionId, Turn,
 };
 
 use super::apply::Write;
@@ -11,6 +11,7 @@ use super::state::{Gone, Record, State, forgotten};
 use crate::command::{Done, Fate, Placed, Redact, Redaction};
 use crate::content::kind;
 use crate::error::Refusal;
+use crate::title::Leaving;
 
 impl Write<'_> {
     pub(super) fn redact(&mut self, c: &Redact, seed: &Seed) -> Result<Done, Refusal> {
@@ -46,6 +47,7 @@ impl Write<'_> {
 
 impl State {
     pub(super) fn wipe(&mut self, of: EntryId, what: Redaction) {
+        self.take_titles(of, what);
         let named = self.entries.get(&of).map(|r| outputs_of(&r.entry.body)).unwrap_or_default();
         if let Some(record) = self.entries.get_mut(&of) {
             forget_salts(record, what);
@@ -83,6 +85,60 @@ impl State {
         }
     }
 
+    /// Takes the titles along that repeat what is taken away, see [`crate::title`].
+    fn take_titles(&mut self, of: EntryId, what: Redaction) {
+        let Some(entry) = self.entries.get(&of).map(|r| r.entry.clone()) else { return };
+        let leaving = Leaving::new(texts_of(&entry.body, what));
+        let showing = self.showing(entry.session, entry.seq);
+        for id in &showing {
+            if let Some(session) = self.sessions.get_mut(id).filter(|s| leaving.repeated_in(&s.title)) {
+                session.title.clear();
+                self.beginnings.entry(*id).and_modify(|b| b.salt = None);
+            }
+        }
+        self.session_aliases.retain(|(_, alias), owner| {
+            !(showing.contains(owner) && alias.kind == "name" && leaving.repeated_in(&alias.value))
+        });
+        let turns: BTreeSet<EntryId> =
+            self.order.iter().filter(|((s, _), _)| showing.contains(s)).map(|(_, id)| *id).collect();
+        for record in self.entries.values_mut() {
+            let id = record.entry.id;
+            let goes = |title: &str| leaving.repeated_in(title);
+            match &record.entry.body {
+                EntryBody::Mark(Mark { title: Some(title), .. }) if turns.contains(&id) && goes(title) => {}
+                EntryBody::Turn(Turn { quote: Some(q), .. })
+                    if (id == of || quotes_one_of(q, &turns))
+                        && q.session_title.as_deref().is_some_and(goes) => {}
+                _ => continue,
+            }
+            take_title(record);
+        }
+    }
+
+    /// A session and the forks that show its entry at a place.
+    fn showing(&self, session: SessionId, seq: u64) -> BTreeSet<SessionId> {
+        let mut found = BTreeSet::from([session]);
+        let mut more = true;
+        while more {
+            let forks = self.sessions.values().filter(|s| {
+                s.fork.is_some_and(|f| found.contains(&f.session) && f.seq >= seq) && !found.contains(&s.id)
+            });
+            let forks: Vec<SessionId> = forks.map(|s| s.id).collect();
+            more = !forks.is_empty();
+            found.extend(forks);
+        }
+        found
+    }
+
+    /// Takes the titles away that quotes of some turns recorded.
+    pub(super) fn take_recorded_titles(&mut self, turns: &BTreeSet<EntryId>) {
+        let quoting = self.entries.values_mut().filter(|r| {
+            let quote = r.entry.turn().and_then(|t| t.quote.as_ref());
+            quote.is_some_and(|q| q.session_title.is_some() && quotes_one_of(q, turns))
+        });
+        quoting.for_each(take_title);
+    }
+
     /// Drops those outputs that no text which is still there names, and bytes that no output holds any more.
     fn drop_outputs(&mut self, named: &BTreeSet<OutputId>) {
         let kept: BTreeSet<OutputId> =
@@ -107,6 +163,35 @@ impl State {
         }
         self.growing.retain(|(id, _), _| !named.contains(id));
     }
+}
+
+/// The texts that a redaction takes away.
+fn texts_of(body: &EntryBody, what: Redaction) -> Vec<String> {
+    match (body, what) {
+        (EntryBody::Turn(turn), _) => {
+            let parts =
+                turn.parts.iter().filter(|_| what == Redaction::Whole).map(|p| p.body.text().to_owned());
+            parts.chain(turn.quote.iter().map(|q| q.text.clone())).collect()
+        }
+        (EntryBody::Compaction(compaction), _) => vec![compaction.summary.clone()],
+        (EntryBody::Reinjection(_) | EntryBody::Mark(_), _) => Vec::new(),
+    }
+}
+
+fn quotes_one_of(quote: &Quote, turns: &BTreeSet<EntryId>) -> bool {
+    matches!(quote.origin.address, Address::Turn(_, _, _, turn, _) if turns.contains(&turn))
+}
+
+/// Takes the title of a renaming away, or that of the session that a quote came from; it is the last text of its entry.
+fn take_title(record: &mut Record) {
+    match &mut record.entry.body {
+        EntryBody::Mark(mark) => mark.title.iter_mut().for_each(String::clear),
+        EntryBody::Turn(turn) => {
+            turn.quote.iter_mut().filter_map(|q| q.session_title.as_mut()).for_each(String::clear);
+        }
+        EntryBody::Compaction(_) | EntryBody::Reinjection(_) => {}
+    }
+    record.salts.iter_mut().last().into_iter().for_each(|salt| *salt = None);
 }
 
 /// The outputs that parts name whose texts are still there.
