@@ -105,6 +105,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Look for trouble: with the ledger, and records of hooks that failed
     Doctor(Doctor),
+    /// Serve an agent that speaks the Model Context Protocol, over standard input and output
+    Mcp(crate::cmd::mcp::Mcp),
     /// Answer a hook of an agent program; never fails and never stops the agent
     Hook(Hook),
     /// See it work on a throwaway ledger, whatever --ledger says

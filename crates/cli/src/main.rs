@@ -24,6 +24,9 @@ fn main() -> ExitCode {
     if let Command::Hook(hook) = &cli.command {
         return hook::run(hook, &cli.global);
     }
+    if let Command::Mcp(mcp) = &cli.command {
+        return cmd::mcp::run(mcp, &cli.global);
+    }
     let mut stdout = BufWriter::new(std::io::stdout().lock());
     let mut out = Out::new(&mut stdout, cli.global.json);
     let done = run(cli, &mut out).and_then(|()| out.flush());
@@ -80,6 +83,6 @@ fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
         Command::Completions { shell } => cmd::meta::completions(shell, out),
         Command::Man { to } => cmd::meta::man(to.as_deref(), out),
         // Answered before standard output was taken.
-        Command::Hook(_) => Ok(()),
+        Command::Hook(_) | Command::Mcp(_) => Ok(()),
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod forward;
 pub(crate) mod import;
 pub(crate) mod life;
 pub(crate) mod list;
+pub(crate) mod mcp;
 pub(crate) mod meta;
 pub(crate) mod origin;
 pub(crate) mod output;

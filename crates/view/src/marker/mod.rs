@@ -40,6 +40,7 @@ use sayso_model::{Address, Cut, Entry, Kept, Part, Quote, SaidAt, Speaker, Speak
 pub use join::{Found, find, ids_in, join, split};
 pub use json::{parse_json, render_json};
 pub use parse::{ParseError, parse};
+pub use region::quoted;
 
 use crate::names::capped;
 

@@ -6,7 +6,12 @@ use sayso_model::text::{break_len, is_break};
 const PREFIX: &str = "> ";
 
 /// The text as a quoted region. Its own line breaks stay as they are, byte for byte.
-pub(super) fn quoted(text: &str) -> String {
+///
+/// ```
+/// assert_eq!(sayso_view::marker::quoted("a\nb"), "> a\n> b");
+/// ```
+#[must_use]
+pub fn quoted(text: &str) -> String {
     let mut region = String::with_capacity(text.len() + 16);
     region.push_str(PREFIX);
     let mut rest = text;
