@@ -11,6 +11,7 @@ mod corpus;
 mod demo;
 mod embed;
 mod files;
+mod mcp;
 mod on_oracle;
 mod on_sqlite;
 mod plans;

@@ -20,6 +20,15 @@ pub(crate) struct Taken {
     pub(crate) bytes: Range<usize>,
 }
 
+/// How a turn that holds a quote is written as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quotes {
+    /// As a marker, whose note has no end of its own: only where nothing but markers follows.
+    Markers,
+    /// As a card, whose note is fenced.
+    Cards,
+}
+
 /// An entry as it is read: with what a rendering needs to know about it, and without what the scope does not see.
 pub(crate) struct Read<'a> {
     reader: &'a Reader,
@@ -55,11 +64,12 @@ impl<'a> Read<'a> {
         texts.map(|(piece, text)| Taken { piece, bytes: 0..text.len() }).collect()
     }
 
-    /// The text form: the marker of a turn that is a quote with a note and nothing else, a card or a turn as Markdown
-    /// otherwise.
-    pub(crate) fn text(&self, taken: &[Taken]) -> String {
+    /// The text form: Markdown in which all words are fenced, or, where markers are wanted, the marker of a turn that is a
+    /// quote with a note and nothing else.
+    pub(crate) fn text(&self, taken: &[Taken], quotes: Quotes) -> String {
         let clip = self.clip(taken);
-        if taken == self.all()
+        if quotes == Quotes::Markers
+            && taken == self.all()
             && clip.turn().is_some_and(is_plain)
             && let Some(message) = Message::of(&clip)
         {

@@ -4,6 +4,7 @@
 use std::error::Error as _;
 
 use sayso::Error;
+use sayso::model::SpanError;
 use sayso::store::{Refusal, StoreError};
 use sayso::view::json_line;
 
@@ -77,6 +78,10 @@ fn told(error: &Error) -> String {
         Error::ForeignLedger { given, .. } => {
             format!("{given} belongs to another ledger than this server's: ask for something of this one")
         }
+        Error::Selection(SpanError::Repeated { starts, count }) => format!(
+            "the words stand there {count} times, first at characters {starts:?}: give more of them, or the address with \
+             #chars=START,LENGTH instead"
+        ),
         Error::Selection(reason) => format!("the words cannot be selected: {reason}"),
         Error::NoQuote { given } => {
             format!("{given} holds no quote, so it has no origin: use show to read it")

@@ -10,7 +10,7 @@ use sayso::model::text::byte_of;
 use crate::answer::EntryShown;
 use crate::bound::{FORM_BYTES, costs, fitting, json_len};
 use crate::cursor::stale;
-use crate::entry::{Read, Taken};
+use crate::entry::{Quotes, Read, Taken};
 use crate::fail::Fault;
 
 /// A place in a session: an entry, a piece of it, a character of that.
@@ -54,6 +54,7 @@ impl FromStr for Place {
 /// The entries of an answer in both forms.
 pub(crate) struct Page<'a> {
     reader: &'a Reader,
+    quotes: Quotes,
     /// Bytes that are left, in each form.
     left: usize,
     pub(crate) text: Vec<String>,
@@ -62,8 +63,8 @@ pub(crate) struct Page<'a> {
 
 impl<'a> Page<'a> {
     /// An empty page, with so many bytes of it taken by something else.
-    pub(crate) fn new(reader: &'a Reader, taken: usize) -> Self {
-        Self { reader, left: FORM_BYTES.saturating_sub(taken), text: Vec::new(), entries: Vec::new() }
+    pub(crate) fn new(reader: &'a Reader, quotes: Quotes, taken: usize) -> Self {
+        Self { reader, quotes, left: FORM_BYTES.saturating_sub(taken), text: Vec::new(), entries: Vec::new() }
     }
 
     /// Adds an entry from a place on. Where it did not fit, the place at which the next page starts.
@@ -82,7 +83,7 @@ impl<'a> Page<'a> {
 
     fn add_all(&mut self, read: &Read<'_>) -> bool {
         let all = read.all();
-        let (text, shown) = (read.text(&all), read.shown(&all));
+        let (text, shown) = (read.text(&all, self.quotes), read.shown(&all));
         let cost = json_len(&text).max(json_len(&shown)) + BETWEEN;
         if cost > self.left {
             return false;
@@ -126,7 +127,7 @@ impl<'a> Page<'a> {
             next = Some(place);
             break;
         }
-        let (text, shown) = (read.text(&taken), read.shown(&taken));
+        let (text, shown) = (read.text(&taken, self.quotes), read.shown(&taken));
         let cost = json_len(&text).max(json_len(&shown)) + BETWEEN;
         self.push(text, shown, cost);
         Ok(next)
@@ -142,5 +143,5 @@ const WORTH_A_CUT: usize = 2_048;
 
 /// The bytes of a piece of an entry, in the longer of its forms.
 fn cost(read: &Read<'_>, taken: &[Taken]) -> usize {
-    json_len(&read.text(taken)).max(json_len(&read.shown(taken)))
+    json_len(&read.text(taken, Quotes::Cards)).max(json_len(&read.shown(taken)))
 }

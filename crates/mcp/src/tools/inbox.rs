@@ -7,6 +7,7 @@ use super::{Answer, lines};
 use crate::answer::{self, WaitingShown};
 use crate::args::Inbox;
 use crate::cursor::{Request, stale};
+use crate::entry::Quotes;
 use crate::fail::Fault;
 use crate::page::{Page, Place};
 use crate::room::Room;
@@ -20,7 +21,7 @@ pub(super) fn answer(room: &Room, args: &Inbox) -> Result<Answer, Fault> {
         Some(session) => vec![reader.find_session(session)?.id],
         None => reader.sessions(None)?.iter().map(|session| session.id).collect(),
     };
-    let (mut page, mut states) = (Page::new(&reader, 0), Vec::new());
+    let (mut page, mut states) = (Page::new(&reader, Quotes::Markers, 0), Vec::new());
     let next = fill(&mut page, &mut states, &reader, &sessions, start)?;
     let next = next.map(|(session, place)| request.cursor(&format!("{session}.{place}")));
     let text = lines(page.text, "Nothing waits: every forwarded turn has been seen.", next.as_deref());

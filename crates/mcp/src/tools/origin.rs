@@ -9,7 +9,7 @@ use crate::answer::{self, Passed, Who};
 use crate::args::Origin;
 use crate::bound::json_len;
 use crate::cursor::{Request, stale};
-use crate::entry::quote_shown;
+use crate::entry::{Quotes, quote_shown};
 use crate::fail::Fault;
 use crate::page::{Page, Place};
 use crate::room::Room;
@@ -27,7 +27,7 @@ pub(super) fn answer(room: &Room, args: &Origin) -> Result<Answer, Fault> {
     let passed: Vec<Passed> = report.quote.hops.iter().map(passed).collect();
     let quote = quote_shown(&report.quote, Some(report.state));
     let now = report.now.map(|address| address.to_string());
-    let mut page = Page::new(&reader, json_len(&head).max(json_len(&(&quote, &passed, &now))));
+    let mut page = Page::new(&reader, Quotes::Cards, json_len(&head).max(json_len(&(&quote, &passed, &now))));
     let next = around(&mut page, report, start)?.map(|place| request.cursor(&place.to_string()));
     let mut parts = vec![head];
     parts.append(&mut page.text);

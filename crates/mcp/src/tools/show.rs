@@ -7,6 +7,7 @@ use super::{Answer, lines};
 use crate::answer::Entries;
 use crate::args::Show;
 use crate::cursor::{Request, stale};
+use crate::entry::Quotes;
 use crate::fail::Fault;
 use crate::page::{Page, Place};
 use crate::room::Room;
@@ -33,7 +34,8 @@ fn page(
     place: Option<Place>,
     from: Option<u64>,
 ) -> Result<Answer, Fault> {
-    let mut page = Page::new(reader, 0);
+    let quotes = if matches!(target, Target::Entry(_)) { Quotes::Markers } else { Quotes::Cards };
+    let mut page = Page::new(reader, quotes, 0);
     let next = match target {
         Target::Entry(_) if from.is_some() => {
             return Err(Fault::request("from belongs to a session: leave it out to read a turn"));

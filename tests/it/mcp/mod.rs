@@ -1,0 +1,10 @@
+//! The MCP server, over its standard streams.
+
+mod bounds;
+mod client;
+mod cursors;
+mod everyday;
+mod scope;
+mod trouble;
+
+use client::Client;
