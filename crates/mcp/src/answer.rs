@@ -240,6 +240,49 @@ pub(crate) struct WaitingShown {
     pub(crate) turn: EntryShown,
 }
 
+/// Part of a stored tool output.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    pub(crate) notice: &'static str,
+    pub(crate) output: String,
+    /// The session whose tool printed it.
+    pub(crate) session: String,
+    pub(crate) tool: String,
+    /// complete, capped (the beginning only) or partial (it broke off).
+    pub(crate) state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exit: Option<i32>,
+    /// stdout or stderr.
+    pub(crate) stream: &'static str,
+    /// Bytes of the whole stream.
+    pub(crate) bytes: u64,
+    /// The byte at which the text starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) from_byte: Option<u64>,
+    /// The line at which the text starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) from_line: Option<u64>,
+    /// What was printed. Bytes that are no UTF-8 are shown as U+FFFD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    /// The lines that match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) matches: Option<Vec<LineShown>>,
+    /// The cursor to the rest, where there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
+}
+
+/// A line that matches.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct LineShown {
+    /// Its number, from 1.
+    pub(crate) line: u64,
+    pub(crate) text: String,
+    /// Whether this is only what stands around the match in a long line.
+    pub(crate) cut: bool,
+}
+
 /// What a forward made.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Forwarded {

@@ -2,6 +2,7 @@
 
 use rmcp::schemars::{self, JsonSchema};
 use sayso::SpeakerKind;
+use sayso::store::StreamKind;
 use serde::{Deserialize, Serialize};
 
 /// Hits of one answer unless told otherwise.
@@ -128,6 +129,56 @@ pub(crate) struct Inbox {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub(crate) cursor: Option<String>,
+}
+
+/// Output.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Output {
+    /// The output's id, as show and search give it.
+    pub(crate) output: String,
+    /// stdout when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Stream")]
+    pub(crate) stream: Option<Stream>,
+    /// Read lines, from this one on (from 1). This is what is done when nothing else is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64", range(min = 1))]
+    pub(crate) line: Option<u64>,
+    /// Read bytes, from this one on (from 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    pub(crate) byte: Option<u64>,
+    /// Read the lines that match this regular expression, with their numbers; (?i) at its start ignores case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub(crate) grep: Option<String>,
+    /// Lines, bytes or matches at most; as many as fit when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64", range(min = 1))]
+    pub(crate) count: Option<u64>,
+    /// `next` of the answer before, with otherwise the same arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub(crate) cursor: Option<String>,
+}
+
+/// A stream of an output.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+impl From<Stream> for StreamKind {
+    fn from(stream: Stream) -> Self {
+        match stream {
+            Stream::Stdout => Self::Stdout,
+            Stream::Stderr => Self::Stderr,
+        }
+    }
 }
 
 /// Forward.

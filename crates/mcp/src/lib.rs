@@ -30,6 +30,7 @@ mod resources;
 mod room;
 mod serve;
 mod server;
+mod stream;
 mod tools;
 mod words;
 

@@ -57,7 +57,7 @@ pub(crate) fn list(room: &Room, cursor: Option<String>) -> Result<ListResourcesR
 
 pub(crate) fn read(room: &Room, uri: &str) -> Result<ReadResourceResult, Fault> {
     let contents = match uri.strip_prefix(OUTPUT) {
-        Some(id) => text(tools::first_page(room, id)?.text(), uri, PLAIN), // OUTPUT
+        Some(id) => text(tools::output_page(room, id)?.text(), uri, PLAIN),
         None if uri.starts_with("sayso://") => text(tools::first_page(room, uri)?.text(), uri, MARKDOWN),
         None => {
             return Err(Fault::request(

@@ -140,7 +140,7 @@ fn a_long_quote_with_a_long_note_stays_within_the_bound() {
 
 /// What the process used at most, in KiB.
 #[cfg(target_os = "linux")]
-fn peak(client: &Client) -> u64 {
+pub(super) fn peak(client: &Client) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", client.process())).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()

@@ -46,7 +46,7 @@ fn a_server_for_reading_has_no_forward() {
     let tools = client.request("tools/list", json!({}));
     let names: Vec<&str> =
         tools["tools"].as_array().unwrap().iter().filter_map(|t| t["name"].as_str()).collect();
-    assert_eq!(names, ["search", "sessions", "show", "origin", "inbox"]);
+    assert_eq!(names, ["search", "sessions", "show", "origin", "inbox", "output"]);
     let known = client.tool("forward", json!({"turns": [source], "to": "Plan"}));
     let unknown = client.tool("nothing", json!({}));
     assert_eq!(known, unknown, "as if there were no such tool");

@@ -4,6 +4,7 @@ mod bounds;
 mod client;
 mod cursors;
 mod everyday;
+mod outputs;
 mod scope;
 mod trouble;
 

@@ -105,7 +105,7 @@ impl Ids {
             add("output", json!({"output": output}));
             add("output", json!({"output": output, "stream": "stderr"}));
             add("output", json!({"output": output, "grep": "zebra"}));
-            add("output", json!({"output": output, "bytes_from": 5}));
+            add("output", json!({"output": output, "byte": 5}));
         }
         // Cursors that were made up around an id, with the check that a real one would have.
         let forged = [

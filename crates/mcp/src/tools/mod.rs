@@ -3,6 +3,7 @@
 mod forward;
 mod inbox;
 mod origin;
+mod output;
 mod search;
 mod sessions;
 mod show;
@@ -99,6 +100,13 @@ pub(crate) fn list(access: Access) -> Vec<Tool> {
             "List forwarded turns that their agent has not seen yet, each as a marked quote. Reading them changes nothing. At \
              most 64 KiB an answer; next is the cursor to the rest.",
         ),
+        read::<args::Output, answer::Output>(
+            "output",
+            "Read a stored tool output",
+            "Read what a tool printed, whole as it was stored, in parts: from a line, from a byte, or the lines that match a \
+             regular expression. show and search name outputs by id. At most 64 KiB an answer; next is the cursor to the \
+             rest.",
+        ),
     ];
     if access == Access::Forward {
         tools.push(forwarding());
@@ -132,9 +140,46 @@ fn tool<I: JsonSchema + 'static, O: JsonSchema + 'static>(
     name: &'static str,
     description: &'static str,
 ) -> Tool {
-    Tool::new(name, description, Arc::new(JsonObject::new()))
+    let mut tool = Tool::new(name, description, Arc::new(JsonObject::new()))
         .with_input_schema::<I>()
-        .with_output_schema::<O>()
+        .with_output_schema::<O>();
+    portable(Arc::make_mut(&mut tool.input_schema));
+    if let Some(schema) = &mut tool.output_schema {
+        portable(Arc::make_mut(schema));
+    }
+    tool
+}
+
+/// Takes out of a schema what some clients do not know: a type that may be null where the value is left out then, and
+/// formats of numbers.
+fn portable(schema: &mut JsonObject) {
+    if schema.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with("uint")) {
+        schema.remove("format");
+    }
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            schema.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
+        choices.retain(|choice| choice.get("type").is_none_or(|kind| kind != "null"));
+        if let [Value::Object(only)] = choices.as_mut_slice() {
+            let only = std::mem::take(only);
+            schema.remove("anyOf");
+            schema.extend(only);
+        }
+    }
+    schema.values_mut().for_each(portable_value);
+}
+
+fn portable_value(value: &mut Value) {
+    match value {
+        Value::Object(inner) => portable(inner),
+        Value::Array(all) => all.iter_mut().for_each(portable_value),
+        _ => {}
+    }
 }
 
 /// Answers a call; `None` where there is no such tool.
@@ -150,6 +195,7 @@ pub(crate) fn call(
         "show" => parsed(given).and_then(|args| show::answer(room, &args)),
         "origin" => parsed(given).and_then(|args| origin::answer(room, &args)),
         "inbox" => parsed(given).and_then(|args| inbox::answer(room, &args)),
+        "output" => parsed(given).and_then(|args| output::answer(room, &args)),
         "forward" if room.settings.access == Access::Forward => {
             parsed(given).and_then(|args| forward::answer(room, caller, &args))
         }
@@ -186,5 +232,6 @@ pub(crate) fn failure(message: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(message.to_owned())])
 }
 
+pub(crate) use output::first_page as output_page;
 pub(crate) use sessions::page as sessions_page;
 pub(crate) use show::first_page;

@@ -5,6 +5,7 @@
 pub(crate) mod agents;
 mod check;
 mod forward;
+mod mcp;
 pub(crate) mod model;
 mod outage;
 mod sayso;
@@ -45,6 +46,7 @@ pub(crate) fn live(program: Option<PathBuf>) -> Result<()> {
     // The report counts what failed; what could not be tried after a failure is not a failure of its own.
     let _complete = forward.run(&mut report);
     outage::run(&mut report, &agents, &sayso, &model, &scratch);
+    mcp::run(&mut report, &agents, &sayso, &model, &scratch);
     report.finish()
 }
 

@@ -70,11 +70,15 @@ fn items(answer: &Answer) -> Vec<Value> {
         }));
     }
     for (index, call) in answer.step.calls.iter().enumerate() {
-        items.push(json!({
+        let mut item = json!({
             "type": "function_call", "id": format!("fc_{}_{index}", answer.number),
             "call_id": answer.call_id(index), "name": call.tool, "status": "completed",
             "arguments": call.arguments.to_string(),
-        }));
+        });
+        if let (Some(namespace), Some(item)) = (&call.namespace, item.as_object_mut()) {
+            item.insert("namespace".to_owned(), json!(namespace));
+        }
+        items.push(item);
     }
     items
 }

@@ -29,7 +29,13 @@ impl Step {
 
     /// The same answer with one more tool call.
     pub(crate) fn call(mut self, tool: &str, arguments: Value) -> Self {
-        self.calls.push(Call { tool: tool.to_owned(), arguments });
+        self.calls.push(Call { namespace: None, tool: tool.to_owned(), arguments });
+        self
+    }
+
+    /// The same answer with one more call of a tool that the program offers within a namespace.
+    pub(crate) fn call_in(mut self, namespace: &str, tool: &str, arguments: Value) -> Self {
+        self.calls.push(Call { namespace: Some(namespace.to_owned()), tool: tool.to_owned(), arguments });
         self
     }
 }
@@ -38,6 +44,8 @@ impl Step {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Call {
+    /// What the tool's name stands in, where the program offers it so.
+    pub(crate) namespace: Option<String>,
     /// The tool's name, as the program offers it.
     pub(crate) tool: String,
     /// Its arguments, an object.
