@@ -83,6 +83,7 @@ fn told(error: &Error) -> String {
              #chars=START,LENGTH instead"
         ),
         Error::Selection(reason) => format!("the words cannot be selected: {reason}"),
+        Error::OutputGone { id } => format!("output {id} was erased while it was read: go on without it"),
         Error::NoQuote { given } => {
             format!("{given} holds no quote, so it has no origin: use show to read it")
         }

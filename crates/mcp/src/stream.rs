@@ -49,15 +49,10 @@ const SHOWN: usize = 1_024;
 impl Stream<'_> {
     /// At most so many bytes from a place on.
     pub(crate) fn window(&self, from: u64, most: usize) -> Result<Vec<u8>, Error> {
-        let (mut skip, mut window) = (from, Vec::new());
-        self.read(&mut |bytes| {
-            let skipped = usize::try_from(skip).unwrap_or(usize::MAX).min(bytes.len());
-            skip -= skipped as u64;
-            let wanted = most - window.len();
-            let rest = bytes.get(skipped..).unwrap_or_default();
-            window.extend_from_slice(rest.get(..wanted).unwrap_or(rest));
-            if window.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
+        let mut window = Vec::new();
+        if let Some(mut bytes) = self.reader.open_output(self.output, self.kind)? {
+            bytes.range(from, from.saturating_add(most as u64), &mut window)?;
+        }
         Ok(window)
     }
 
@@ -67,7 +62,7 @@ impl Stream<'_> {
         if left == 0 {
             return Ok(Some(0));
         }
-        self.read(&mut |bytes| {
+        self.read(0, &mut |bytes| {
             for index in memchr_iter(b'\n', bytes) {
                 left -= 1;
                 if left == 0 {
@@ -88,13 +83,10 @@ impl Stream<'_> {
         pattern: &Regex,
         each: &mut dyn FnMut(Match) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let mut skip = from.byte;
         let mut search = Search { pattern, each, at: from, open: Vec::new(), shown: false };
         let mut stopped = false;
-        self.read(&mut |bytes| {
-            let skipped = usize::try_from(skip).unwrap_or(usize::MAX).min(bytes.len());
-            skip -= skipped as u64;
-            let step = search.bytes(bytes.get(skipped..).unwrap_or_default());
+        self.read(from.byte, &mut |bytes| {
+            let step = search.bytes(bytes);
             stopped = step.is_break();
             step
         })?;
@@ -104,10 +96,11 @@ impl Stream<'_> {
         Ok(())
     }
 
-    /// Reads from the beginning until told to stop.
-    fn read(&self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), Error> {
+    /// Reads from a place on until told to stop.
+    fn read(&self, from: u64, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), Error> {
+        let Some(mut bytes) = self.reader.open_output(self.output, self.kind)? else { return Ok(()) };
         let mut sink = Sink { each, stopped: false };
-        match self.reader.read_output(self.output, self.kind, &mut sink) {
+        match bytes.range(from, u64::MAX, &mut sink) {
             Err(_) if sink.stopped => Ok(()),
             read => read.map(|_| ()),
         }

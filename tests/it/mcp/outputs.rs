@@ -2,7 +2,7 @@
 
 use sayso::model::OutputId;
 use sayso::model::hidden::unshow;
-use sayso::store::{Blob, Command, OutputState, OutputStream, StoreOutput, StreamKind};
+use sayso::store::{Blob, Command, OutputState, OutputStream, Run, StoreOutput, StreamKind};
 use sayso::{Ledger, Options, Scope};
 use serde_json::{Value, json};
 
@@ -22,12 +22,12 @@ pub(super) fn stored(home: &Home, stdout: &[u8], stderr: Option<&[u8]>) -> Strin
 }
 
 fn stream(kind: StreamKind, blob: Blob) -> OutputStream {
-    OutputStream { kind, blob }
+    OutputStream::new(kind, blob)
 }
 
 pub(super) fn command(id: OutputId, session: sayso::model::SessionId, streams: Vec<OutputStream>) -> Command {
     let (tool, state, exit) = ("bash".to_owned(), OutputState::Complete, Some(2));
-    Command::StoreOutput(StoreOutput { id, session, tool, state, exit, streams })
+    Command::StoreOutput(StoreOutput { id, session, tool, state, exit, streams, run: Run::default() })
 }
 
 fn text(page: &Value) -> String {

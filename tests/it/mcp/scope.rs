@@ -1,7 +1,7 @@
 //! What lies outside the scope answers, byte for byte, as what never existed.
 
 use sayso::model::{Outcome, OutputId, PartBody, ProjectId, SessionId, SpeakerKind, ToolResult, TurnId};
-use sayso::store::{Command, OutputState, OutputStream, StoreOutput, StreamKind};
+use sayso::store::{OutputStream, StreamKind};
 use sayso::{Address, Ledger, NewTurn, Options, Scope};
 use serde_json::{Value, json};
 
@@ -188,14 +188,7 @@ fn outside(home: &Home) -> Ids {
 
 fn store(ledger: &Ledger, session: SessionId, blob: sayso::store::Blob) -> OutputId {
     let id = ledger.fresh_output();
-    let command = Command::StoreOutput(StoreOutput {
-        id,
-        session,
-        tool: "bash".to_owned(),
-        state: OutputState::Complete,
-        exit: Some(0),
-        streams: vec![OutputStream { kind: StreamKind::Stdout, blob }],
-    });
+    let command = super::outputs::command(id, session, vec![OutputStream::new(StreamKind::Stdout, blob)]);
     ledger.write(&Scope::All, vec![command]).unwrap();
     id
 }
