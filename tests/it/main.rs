@@ -20,5 +20,6 @@ mod search;
 mod support;
 mod tidy;
 mod together;
+mod two_turns;
 mod vectors;
 mod verify;

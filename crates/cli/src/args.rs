@@ -2,6 +2,7 @@
 
 mod life;
 mod output;
+mod run;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,9 @@ use sayso::{SpeakerKind, SpeakerRef, What};
 
 pub(crate) use life::{Edit, Erase, Fork, Pin, Project, Redact, Session};
 pub(crate) use output::{Doctor, Output, Part};
+pub(crate) use run::{Decide, Emit, Thresholds, ThresholdsOf};
+#[cfg(unix)]
+pub(crate) use run::{Present, Run};
 
 /// The conversation ledger: every turn, and on whose say-so the words stand there.
 #[derive(Debug, Parser)]
@@ -22,7 +26,8 @@ pub(crate) use output::{Doctor, Output, Part};
     after_help = "A SESSION or PROJECT is a name, an address (sayso://…), or 6 or more characters from the end of its \
                   id; a session may also be PROJECT/SESSION. An ADDRESS is an address, an id, or 6 or more characters \
                   from its end.\n\nExit codes: 0 done; 1 it could not be done, and the message says what to do next; \
-                  2 the arguments are wrong; 3 `verify` or `doctor` found problems. Results go to standard output, everything else \
+                  2 the arguments are wrong; 3 `verify` or `doctor` found problems. \
+                  `run` exits as its command did; see `sayso run --help`. Results go to standard output, everything else \
                   to standard error."
 )]
 pub(crate) struct Cli {
@@ -93,6 +98,16 @@ pub(crate) enum Command {
     Compact(Compact),
     /// Bring earlier tool output back into the context after a compaction: ranges of it, as references
     Reinject(Reinject),
+    /// Run a command, store its output whole, and print what a model is shown of it
+    #[cfg(unix)]
+    Run(Run),
+    /// Print what a model would be shown of a file with a tool's output
+    #[cfg(unix)]
+    Present(Present),
+    /// Hand two texts over to whoever runs this tool: one for the model, one for the person
+    Emit(Emit),
+    /// Measure how long the outputs of each tool are, and what a threshold for two texts would do
+    Thresholds(Thresholds),
     /// Print a stored output: whole, a range of lines or bytes, its head or tail, or the lines that match
     Output(Output),
     /// List forwarded turns that their agent has not seen yet

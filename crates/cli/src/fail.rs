@@ -7,6 +7,9 @@ use std::process::ExitCode;
 
 use sayso::StoreError;
 
+/// The exit code of `run` where it failed itself, and the command was not run.
+pub(crate) const RUN: u8 = 125;
+
 /// Why a command did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -21,6 +24,13 @@ pub(crate) enum Failure {
         #[source]
         cause: io::Error,
     },
+    /// A command could not be started.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Spawn(sayso_output::execute::SpawnError),
+    /// Two texts could not be handed over.
+    #[error(transparent)]
+    Emit(sayso_output::wire::EmitError),
     /// Something about the request is wrong; the message names the next action.
     #[error("{0}")]
     Request(String),
@@ -39,6 +49,22 @@ impl Failure {
 
     pub(crate) fn io(what: impl Into<String>, cause: io::Error) -> Self {
         Self::Io { what: what.into(), cause }
+    }
+
+    /// Whether the ledger failed, not what was asked of it.
+    #[cfg(unix)]
+    pub(crate) fn is_storage(&self) -> bool {
+        matches!(self, Self::Ledger(sayso::Error::Store(error)) if error.refusal().is_none())
+    }
+
+    /// The exit code of `run`: 127 and 126 as shells have them, else that of its own failures.
+    #[cfg(unix)]
+    pub(crate) fn run_code(&self) -> u8 {
+        let code = match self {
+            Self::Spawn(error) => error.code(),
+            _ => None,
+        };
+        code.and_then(|code| u8::try_from(code).ok()).unwrap_or(RUN)
     }
 
     /// Says what went wrong on standard error and gives the exit code.

@@ -27,6 +27,10 @@ fn main() -> ExitCode {
     if let Command::Mcp(mcp) = &cli.command {
         return cmd::mcp::run(mcp, &cli.global);
     }
+    #[cfg(unix)]
+    if let Command::Run(run) = &cli.command {
+        return cmd::run::run(run, &cli.global);
+    }
     let mut stdout = BufWriter::new(std::io::stdout().lock());
     let mut out = Out::new(&mut stdout, cli.global.json);
     let done = run(cli, &mut out).and_then(|()| out.flush());
@@ -49,7 +53,23 @@ fn arguments(error: &clap::Error) -> ExitCode {
     }
     // A closed stream is no reason to complain about.
     let _ = error.print();
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+    match error.use_stderr() {
+        false => ExitCode::SUCCESS,
+        true if command(&given) == Some("run") => ExitCode::from(fail::RUN),
+        true => ExitCode::from(2),
+    }
+}
+
+/// The command among these arguments: the first word that is no option, nor the value of one.
+fn command(given: &[String]) -> Option<&str> {
+    let mut words = given.iter().map(String::as_str);
+    loop {
+        match words.next()? {
+            "--ledger" | "--scope" => drop(words.next()),
+            option if option.starts_with('-') => {}
+            command => return Some(command),
+        }
+    }
 }
 
 fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
@@ -75,6 +95,10 @@ fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
         Command::Context(args) => cmd::context::run(&args, global, out),
         Command::Compact(args) => cmd::compact::run(&args, global, out),
         Command::Reinject(args) => cmd::reinject::run(&args, global, out),
+        #[cfg(unix)]
+        Command::Present(args) => cmd::present::run(&args, out),
+        Command::Emit(args) => cmd::emit::run(&args, out),
+        Command::Thresholds(args) => cmd::thresholds::run(&args, global, out),
         Command::Output(args) => cmd::output::run(&args, global, out),
         Command::Verify(args) => cmd::verify::run(&args, global, out),
         Command::Backup(args) => cmd::backup::run(&args, global, out),
@@ -84,5 +108,7 @@ fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
         Command::Man { to } => cmd::meta::man(to.as_deref(), out),
         // Answered before standard output was taken.
         Command::Hook(_) | Command::Mcp(_) => Ok(()),
+        #[cfg(unix)]
+        Command::Run(_) => Ok(()),
     }
 }

@@ -5,12 +5,16 @@ mod compact;
 mod contract;
 mod everyday;
 mod export;
+#[cfg(unix)]
+mod hand_over;
 mod hook;
 mod import;
 mod life;
 mod output;
 mod reimport;
 mod reinject;
+#[cfg(unix)]
+mod run;
 mod scope;
 mod titles;
 

@@ -6,6 +6,7 @@ pub(crate) mod compact;
 pub(crate) mod context;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod emit;
 pub(crate) mod erase;
 pub(crate) mod export;
 pub(crate) mod forward;
@@ -16,9 +17,14 @@ pub(crate) mod mcp;
 pub(crate) mod meta;
 pub(crate) mod origin;
 pub(crate) mod output;
+#[cfg(unix)]
+pub(crate) mod present;
 pub(crate) mod redact;
 pub(crate) mod reinject;
+#[cfg(unix)]
+pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod show;
+pub(crate) mod thresholds;
 pub(crate) mod verify;
 pub(crate) mod watch;

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use crate::capture::{Ending, Kept, StreamName};
@@ -54,8 +54,9 @@ pub struct Request {
     pub pipe_grace: Duration,
     /// Bytes of each stream that are passed on at most; more is read and counted.
     pub cap: Option<u64>,
-    /// Set by anyone to end the command before its time; looked at every 50 ms.
-    pub stop: Option<Arc<AtomicBool>>,
+    /// Set by anyone to the number of a signal, which the command is then sent to end before its time (TERM for what is none);
+    /// 0 is none. Looked at every 50 ms.
+    pub stop: Option<Arc<AtomicUsize>>,
 }
 
 impl Request {

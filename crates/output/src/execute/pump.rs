@@ -69,7 +69,8 @@ fn run(
         Times { timeout: request.timeout, kill_grace: request.kill_grace, pipe_grace: request.pipe_grace };
     let (mut plan, mut ended) = (Plan::default(), false);
     loop {
-        let stop = request.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed));
+        let asked = request.stop.as_ref().map_or(0, |stop| stop.load(Ordering::Relaxed));
+        let stop = asked != 0;
         let open = pumps.stdout.pipe.is_some() || pumps.stderr.pipe.is_some();
         match plan.step(&times, &Seen { now: clock.now(), ended, open, stop }) {
             Step::Wait(limit) => {
@@ -79,7 +80,8 @@ fn run(
             }
             // A group that has no member left is what was wanted.
             Step::Terminate => {
-                let _ = kill_process_group(group, Signal::TERM);
+                let signal = i32::try_from(asked).ok().and_then(Signal::from_named_raw);
+                let _ = kill_process_group(group, signal.unwrap_or(Signal::TERM));
             }
             Step::Kill => {
                 let _ = kill_process_group(group, Signal::KILL);

@@ -63,6 +63,13 @@ impl Lengths {
         *self.counts.entry(length).or_default() += 1;
     }
 
+    /// Notes the outputs of others too.
+    pub fn join(&mut self, others: &Self) {
+        for (length, count) in &others.counts {
+            *self.counts.entry(*length).or_default() += count;
+        }
+    }
+
     /// How many outputs.
     #[must_use]
     pub fn count(&self) -> u64 {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use sayso_output::execute::{Chunk, Execution, Request, Sinks, SpawnError, execute};
@@ -158,8 +158,10 @@ fn a_sink_that_fails_ends_nothing() {
 
 #[test]
 fn a_command_can_be_stopped() {
-    let mut request = Request::shell("echo P; sleep 30");
-    request.stop = Some(Arc::new(AtomicBool::new(true)));
-    let ran = run(&request);
-    assert_eq!(ran.went.ending, Ending::Signal(15));
+    for (asked, ended) in [(2, 2), (15, 15), (13, 13), (999, 15)] {
+        let mut request = Request::shell("echo P; sleep 30");
+        request.stop = Some(Arc::new(AtomicUsize::new(asked)));
+        let ran = run(&request);
+        assert_eq!(ran.went.ending, Ending::Signal(ended), "asked by {asked}");
+    }
 }
