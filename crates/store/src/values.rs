@@ -89,7 +89,7 @@ pub struct ForkPoint {
 pub enum Lookup {
     /// By an alias.
     Alias(Alias),
-    /// By the exact name or title, or the value of any alias.
+    /// By the exact name or title, or the value of any alias. An empty one finds nothing: a session may have no title.
     Name(String),
     /// By the end of its id, in upper case.
     Suffix(String),

@@ -152,6 +152,7 @@ pub(crate) fn find_sessions(
 ) -> Result<Vec<Session>, Fault> {
     match lookup {
         Lookup::Alias(alias) => sessions_in(conn, scope, project, BY_ALIAS, &[&alias.kind, &alias.value]),
+        Lookup::Name(name) if name.is_empty() => Ok(Vec::new()),
         Lookup::Name(name) => sessions_in(conn, scope, project, BY_NAME, &[&name.as_bytes(), name]),
         Lookup::Suffix(suffix) => {
             sessions_in(conn, scope, project, ENDING, &[suffix, &(suffix.chars().count() as i64)])

@@ -211,6 +211,7 @@ fn matches_lookup<'a>(
 ) -> bool {
     match lookup {
         Lookup::Alias(alias) => aliases.any(|a| a == alias),
+        Lookup::Name(wanted) if wanted.is_empty() => false,
         Lookup::Name(wanted) => name == wanted || aliases.any(|a| a.value == *wanted),
         Lookup::Suffix(suffix) => id.ends_with(suffix.as_str()),
     }
