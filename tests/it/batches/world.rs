@@ -504,7 +504,12 @@ impl World {
         if self.known.keyed.is_empty() {
             return self.append(r);
         }
-        let mut command = r.pick(&self.known.keyed).clone();
+        // Re-injections are mostly refused, so one that was written is worth saying again.
+        let is_rare = |command: &&Command| matches!(command, Command::Reinject(_));
+        let rare: Vec<&Command> = self.known.keyed.iter().filter(is_rare).collect();
+        let prefer_rare = r.chance(50) && !rare.is_empty();
+        let mut command =
+            if prefer_rare { (*r.pick(&rare)).clone() } else { r.pick(&self.known.keyed).clone() };
         let other = r.chance(30);
         match &mut command {
             Command::AppendTurn(c) => {
