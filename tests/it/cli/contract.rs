@@ -197,3 +197,24 @@ fn doctor() {
     }
     assert!(!home.ledger().exists(), "the doctor makes nothing");
 }
+
+#[test]
+fn a_ledger_that_was_cut_off_is_a_problem_not_a_failure() {
+    let home = Home::new();
+    home.says("Acme/Plan", "agent:Rocky", "The plan stands.");
+    rusqlite::Connection::open(home.ledger())
+        .unwrap()
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .unwrap();
+    let whole = std::fs::read(home.ledger()).unwrap();
+    for bytes in [4_096, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(home.ledger(), &whole[..bytes]).unwrap();
+        let ran = home.run(&["verify", "--json"]);
+        let report: Value = serde_json::from_slice(&ran.stdout).expect("a report");
+        assert_eq!((ran.code, &report["ok"]), (Some(3), &Value::from(false)), "{bytes}: {}", ran.stderr);
+        assert!(!report["problems"].as_array().unwrap().is_empty());
+        let ran = home.run(&["verify"]);
+        assert!(ran.text().contains("PROBLEM") && ran.code == Some(3), "{bytes}: {}", ran.stderr);
+        assert!(!ran.text().contains("sayso verify"), "{}", ran.text());
+    }
+}

@@ -1,15 +1,16 @@
 //! `sayso verify`
 
 use std::collections::BTreeMap;
+use std::error::Error as _;
 use std::path::Path;
 
 use sayso::model::{Digest, SessionId};
 use sayso::store::{Problem, Report};
-use sayso::{Address, HeadKept, Reader};
+use sayso::{Address, Error, HeadKept, Reader, StoreError};
 use serde::Serialize;
 
 use crate::args::{Global, Verify};
-use crate::fail::Failure;
+use crate::fail::{Chain, Failure};
 use crate::io::Out;
 use crate::open;
 
@@ -36,18 +37,38 @@ struct Found {
 }
 
 pub(crate) fn run(args: &Verify, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
-    let reader = open::reader(global)?;
-    let kept = match &args.against {
-        Some(path) => kept(path, &reader)?,
-        None => BTreeMap::new(),
+    let verified = match looked(args, global) {
+        Err(Failure::Ledger(Error::Store(error @ StoreError::Damaged { .. }))) => unreadable(&error),
+        looked => looked?,
     };
-    let verified = verified(reader.verify(&kept)?, &reader);
     if out.json() {
         out.object(&verified)?;
     } else {
         print(&verified, out)?;
     }
     if verified.ok { Ok(()) } else { Err(Failure::Problems) }
+}
+
+fn looked(args: &Verify, global: &Global) -> Result<Verified, Failure> {
+    let reader = open::reader(global)?;
+    let kept = match &args.against {
+        Some(path) => kept(path, &reader)?,
+        None => BTreeMap::new(),
+    };
+    Ok(verified(reader.verify(&kept)?, &reader))
+}
+
+/// Damage that keeps the ledger from being opened is what was asked for, not a failure to look.
+fn unreadable(error: &StoreError) -> Verified {
+    let cause = error.source().map(|cause| format!(": {}", Chain(cause))).unwrap_or_default();
+    let found = match error {
+        StoreError::Damaged { what, .. } => what.clone(),
+        other => other.to_string(),
+    };
+    let what =
+        format!("{found}; reading failed at the file's beginning, and nothing in it could be checked{cause}");
+    let problem = Found { session: None, seq: None, entry: None, what };
+    Verified { ok: false, entries: 0, heads: BTreeMap::new(), problems: vec![problem] }
 }
 
 fn verified(report: Report, reader: &Reader) -> Verified {
