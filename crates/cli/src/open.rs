@@ -80,3 +80,24 @@ pub(crate) fn collect(global: &Global, grace: std::time::Duration) -> Result<Opt
     let ledger = Ledger::open(&path, &Options { create: false, ..Options::default() })?;
     Ok(Some(ledger.collect(grace)?))
 }
+
+/// Entries that the index takes in at once.
+const STEP: usize = 500;
+
+/// Makes the index of the search anew in a ledger that is there, and counts the entries in it; `None` where there is none.
+pub(crate) fn reindex(global: &Global) -> Result<Option<u64>, Failure> {
+    let path = path(global)?;
+    if matches!(path.try_exists(), Ok(false)) {
+        return Ok(None);
+    }
+    let ledger = Ledger::open(&path, &Options { create: false, ..Options::default() })?;
+    ledger.reindex()?;
+    let mut entries = 0;
+    loop {
+        let step = ledger.index(STEP)?;
+        entries += step.indexed;
+        if step.left == 0 || step.indexed == 0 {
+            return Ok(Some(entries));
+        }
+    }
+}

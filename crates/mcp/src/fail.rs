@@ -126,6 +126,9 @@ fn store(error: &StoreError) -> String {
         StoreError::Damaged { .. } => {
             "the ledger is damaged here: ask the person to run `sayso verify`, and go on without this part".to_owned()
         }
+        StoreError::IndexDamaged(_) => {
+            "the index of the search is damaged: ask the person to run `sayso doctor --reindex`, then try again".to_owned()
+        }
         StoreError::CommitUnknown(_) => {
             "it is not known whether this was written: look with show, or repeat the call if it had a key".to_owned()
         }

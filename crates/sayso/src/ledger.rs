@@ -300,6 +300,15 @@ impl Ledger {
         Ok(self.store.index(limit)?)
     }
 
+    /// Makes the index of the search anew, and empty, also where it is damaged or gone; [`Ledger::index`] then fills it.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    pub fn reindex(&self) -> Result<(), Error> {
+        Ok(self.store.reindex()?)
+    }
+
     /// Stores bytes under their hash; an output of a batch then names them.
     ///
     /// # Errors

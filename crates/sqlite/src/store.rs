@@ -345,6 +345,10 @@ impl Store for SqliteStore {
         self.write_with("indexing", |conn| search::index::step(conn, bounds))
     }
 
+    fn reindex(&self) -> Result<(), StoreError> {
+        self.write_with("making the index anew", search::index::anew)
+    }
+
     fn erase(&self, erase: &Erase, steps: usize) -> Result<Erasing, StoreError> {
         erase::begin(self, self.ledger, erase)?;
         erase::go_on(self, steps)

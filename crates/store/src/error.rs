@@ -74,6 +74,11 @@ pub enum StoreError {
         #[source]
         cause: Option<Cause>,
     },
+    /// The index of the search is damaged; what was said is not part of it.
+    #[error(
+        "the index of the search is damaged: run `sayso doctor --reindex`, which makes it anew from the turns"
+    )]
+    IndexDamaged(#[source] Cause),
     /// The commit began and its end is not known.
     #[error(
         "it is not known whether that was written: do the same again; with the same keys nothing is written twice"

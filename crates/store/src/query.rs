@@ -282,6 +282,14 @@ pub trait Store: Send + Sync {
     /// Storage errors; [`StoreError::Damaged`] where an entry cannot be read.
     fn index(&self, limit: usize) -> Result<Progress, StoreError>;
 
+    /// Makes the index of the search anew, and empty, also where it is damaged or gone; [`Store::index`] then fills it in
+    /// steps. A store without an index has nothing to do.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn reindex(&self) -> Result<(), StoreError>;
+
     /// Erases a project, a session or an entry: texts, names, keys, marks, and outputs that nothing else names. It is out of
     /// sight at once; `steps` transactions at most are run, and [`Store::go_on_erasing`] runs the rest, also after a crash.
     /// What was erased before is [`Erasing::Done`] again.

@@ -218,3 +218,37 @@ fn a_ledger_that_was_cut_off_is_a_problem_not_a_failure() {
         assert!(!ran.text().contains("sayso verify"), "{}", ran.text());
     }
 }
+
+/// The index is made of the turns: whatever happens to it, it can be made anew.
+#[test]
+fn a_damaged_index_is_named_and_made_anew() {
+    let edits = [
+        "DELETE FROM turn_words_data WHERE id > 10",
+        "DELETE FROM turn_words_data",
+        "DELETE FROM turn_words_idx",
+        "DELETE FROM turn_words_config",
+        "DROP TABLE turn_words",
+        "DROP TABLE turn_words_data",
+        "DROP TABLE output_words",
+        "DROP TABLE search_state",
+        "DELETE FROM search_state",
+    ];
+    for edit in edits {
+        let home = Home::new();
+        home.says("Acme/Plan", "agent:Rocky", "The plan stands.");
+        assert_eq!(home.run(&["search", "plan"]).code, Some(0));
+        let conn = rusqlite::Connection::open(home.ledger()).unwrap();
+        conn.execute_batch(edit).unwrap();
+        drop(conn);
+        let ran = home.run(&["verify"]);
+        assert_eq!(ran.code, Some(3), "{edit}: {}{}", ran.text(), ran.stderr);
+        assert!(ran.text().contains("index of the search"), "{edit}: {}", ran.text());
+        let ran = home.run(&["search", "plan", "--outputs"]);
+        let silent = edit.contains("_idx");
+        assert!(silent || ran.stderr.contains("sayso doctor --reindex"), "{edit}: {}", ran.stderr);
+        let ran = home.run(&["doctor", "--reindex"]);
+        assert_eq!(ran.code, Some(0), "{edit}: {}{}", ran.text(), ran.stderr);
+        assert_eq!(home.run(&["search", "plan"]).text().matches("The plan stands.").count(), 1, "{edit}");
+        assert_eq!(home.run(&["verify"]).code, Some(0), "{edit}");
+    }
+}

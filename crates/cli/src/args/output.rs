@@ -54,6 +54,9 @@ pub(crate) struct Doctor {
     /// Hours for which an earlier collection must have found them so
     #[arg(long, value_name = "HOURS", default_value_t = 24, requires = "collect")]
     pub(crate) grace: u32,
+    /// Also make the index of the search anew from the turns, where it is damaged or gone
+    #[arg(long)]
+    pub(crate) reindex: bool,
 }
 
 /// Both ends of a range.

@@ -21,6 +21,9 @@ pub(crate) fn run(args: &Doctor, global: &Global, out: &mut Out<'_>) -> Result<(
     if args.collect {
         checks.push(collect(args, global));
     }
+    if args.reindex {
+        checks.push(reindex(global));
+    }
     for check in &checks {
         let mark = if check.ok { "ok     " } else { "TROUBLE" };
         out.either(check, || format!("{mark} {}: {}", check.check, check.detail))?;
@@ -86,6 +89,15 @@ fn collect(args: &Doctor, global: &Global) -> Check {
             };
             check(true, format!("{deleted} bytes deleted, {waiting} bytes noted{later}"))
         }
+        Ok(None) => check(true, "there is no ledger yet".to_owned()),
+        Err(failure) => check(false, crate::fail::Chain(&failure).to_string()),
+    }
+}
+
+fn reindex(global: &Global) -> Check {
+    let check = |ok, detail| Check { check: "index of the search", ok, detail };
+    match open::reindex(global) {
+        Ok(Some(entries)) => check(true, format!("made anew, {} entries", sayso::view::grouped(entries))),
         Ok(None) => check(true, "there is no ledger yet".to_owned()),
         Err(failure) => check(false, crate::fail::Chain(&failure).to_string()),
     }

@@ -8,7 +8,7 @@ use sayso_store::search::{Progress, searchable};
 use sayso_store::{Scope, StreamKind};
 
 use super::words::{self, Words};
-use super::{indexed, left};
+use super::{indexed, left, of_index};
 use crate::blob::get::head;
 use crate::cells::{all, one, run};
 use crate::fault::Fault;
@@ -68,7 +68,37 @@ const EMPTY: &[&str] = &[
 /// Takes everything out of the index, and so out of the file, where texts are redacted or erased; it is caught up again in
 /// steps. Taking out single words is not enough: the words that pages are told apart by would stay.
 pub(crate) fn start_over(conn: &Connection) -> Result<(), Fault> {
-    EMPTY.iter().try_for_each(|sql| run(conn, sql, []).map(|_| ()))
+    EMPTY.iter().try_for_each(|sql| run(conn, sql, []).map(|_| ())).map_err(of_index)
+}
+
+/// The schema's step that makes the index.
+const STEP: &str = "search";
+/// What that step makes besides the two tables of words.
+const DROP: &str = "DROP TRIGGER IF EXISTS search_state_back; DROP TABLE IF EXISTS search_state; \
+                    DROP INDEX IF EXISTS session_moved;";
+const WORDS: [&str; 2] = ["turn_words", "output_words"];
+/// The tables in which FTS5 keeps what it knows.
+const KEPT: [&str; 3] = ["data", "idx", "config"];
+
+/// Drops the index, whatever state it is in, and makes it anew and empty with the statements of the schema.
+pub(crate) fn anew(conn: &Connection) -> Result<(), Fault> {
+    WORDS.iter().try_for_each(|table| drop_words(conn, table))?;
+    conn.execute_batch(DROP)?;
+    let step = sayso_schema::SQLITE.iter().find(|step| step.name == STEP);
+    let step = step.ok_or_else(|| Fault::Damaged("the schema has no step for the index".to_owned()))?;
+    Ok(conn.execute_batch(step.sql)?)
+}
+
+/// FTS5 drops no table that it cannot open: then its row goes from the schema, and its tables one by one.
+fn drop_words(conn: &Connection, table: &str) -> Result<(), Fault> {
+    if conn.execute_batch(&format!("DROP TABLE IF EXISTS {table}")).is_err() {
+        conn.execute_batch(&format!(
+            "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = '{table}'; \
+             PRAGMA writable_schema = RESET;"
+        ))?;
+    }
+    let kept = KEPT.iter().map(|kept| format!("DROP TABLE IF EXISTS {table}_{kept};"));
+    Ok(conn.execute_batch(&kept.collect::<String>())?)
 }
 
 struct Step<'c, 's> {
@@ -101,11 +131,11 @@ impl Step<'_, '_> {
     fn put(&mut self, no: i64, entry: &Entry, turn: &str, output: &str) -> Result<(), Fault> {
         if let Some(words) = self.turn(entry)? {
             self.bytes += words.0.len();
-            run(self.conn, turn, (no, words.0))?;
+            run(self.conn, turn, (no, words.0)).map_err(of_index)?;
         }
         if let Some(words) = self.outputs(entry)? {
             self.bytes += words.0.len();
-            run(self.conn, output, (no, words.0))?;
+            run(self.conn, output, (no, words.0)).map_err(of_index)?;
         }
         Ok(())
     }

@@ -2,9 +2,10 @@
 
 pub(crate) mod index;
 pub(crate) mod query;
-mod words;
+pub(crate) mod words;
 
 use rusqlite::Connection;
+use sayso_store::StoreError;
 
 use crate::cells::one;
 use crate::fault::Fault;
@@ -15,8 +16,21 @@ pub(crate) const INDEXED: (&str, &str) = ("search_state", "SELECT indexed FROM s
 pub(crate) const LAST: (&str, &str) = ("entry", "SELECT coalesce(max(no), 0) FROM entry");
 
 pub(crate) fn indexed(conn: &Connection) -> Result<i64, Fault> {
-    let indexed = one(conn, INDEXED, [], |c| c.int())?;
-    indexed.ok_or_else(|| Fault::Damaged("the row of search_state is missing".to_owned()))
+    let indexed = one(conn, INDEXED, [], |c| c.int()).map_err(of_index)?;
+    let missing =
+        || StoreError::IndexDamaged(Box::new(std::io::Error::other("the row of search_state is missing")));
+    Ok(indexed.ok_or_else(missing)?)
+}
+
+/// What goes wrong in a statement that touches the index alone: damage, or a table that is not there, is the index's.
+pub(crate) fn of_index(fault: Fault) -> Fault {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, Unknown};
+    match fault {
+        Fault::Sql(error) if matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | Unknown)) => {
+            StoreError::IndexDamaged(Box::new(error)).into()
+        }
+        other => other,
+    }
 }
 
 /// How many entries the index does not hold yet; numbers that are gone count too.

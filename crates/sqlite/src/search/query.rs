@@ -8,8 +8,8 @@ use sayso_store::Scope;
 use sayso_store::search::{Hit, Query, Search, examine, passes};
 
 use super::index::text_of;
-use super::indexed;
 use super::words::{self, Expression};
+use super::{indexed, of_index};
 use crate::cells::{Next, all, each, one};
 use crate::fault::Fault;
 use crate::read::load::{Selection, load, selection};
@@ -57,7 +57,7 @@ pub(crate) fn search(conn: &Connection, scope: &Scope, search: &Search) -> Resul
     let index = if search.outputs { TURNS_AND_OUTPUTS } else { TURNS };
     if look.wants_more() {
         let end = end.min(indexed.saturating_add(1));
-        each(conn, index, (expression.as_str(), end), |c| look.at(c.int()?))?;
+        look.found(index, &expression, end)?;
     }
     Ok(look.hits)
 }
@@ -134,6 +134,19 @@ impl Look<'_> {
             // What is out of scope is not loaded, so that neither damage nor length there tells anything.
             if self.scope.sees(project) { self.look(no) } else { Ok(Next::Row) }
         })
+    }
+
+    /// Looks at what the index finds. Damage of an entry is told apart from that of the index.
+    fn found(&mut self, index: (&'static str, &str), expression: &Expression, end: i64) -> Result<(), Fault> {
+        let mut failed = None;
+        let asked = each(self.conn, index, (expression.as_str(), end), |c| {
+            let next = self.at(c.int()?);
+            next.or_else(|fault| {
+                failed = Some(fault);
+                Ok(Next::Stop)
+            })
+        });
+        failed.map_or(asked.map_err(of_index), Err)
     }
 
     /// Looks at an entry that the index found.

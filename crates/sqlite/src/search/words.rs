@@ -54,6 +54,11 @@ pub(super) fn session(id: SessionId) -> String {
     format!("\u{E001}{id}")
 }
 
+/// The expression that finds every row of a session.
+pub(crate) fn asked(id: SessionId) -> String {
+    quoted(&session(id))
+}
+
 pub(super) fn speaker(kind: SpeakerKind) -> String {
     format!("\u{E002}{kind}")
 }

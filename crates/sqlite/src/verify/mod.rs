@@ -1,12 +1,14 @@
 //! Looking at everything: it goes on after each problem, and holds one page of a session at a time.
 
 mod chain;
+mod index;
 mod loose;
 mod outputs;
 mod tables;
 
 use std::collections::BTreeSet;
 
+use rusqlite::ffi::SQLITE_IOERR_SHORT_READ;
 use rusqlite::{Connection, ErrorCode, Params};
 use sayso_model::{EntryId, LedgerId, ProjectId, SessionId, SpeakerId};
 use sayso_store::{Problem, Report};
@@ -24,6 +26,7 @@ pub(crate) fn report(conn: &Connection, ledger: LedgerId) -> Result<Report, Faul
     look.step(Look::sessions)?;
     look.step(Look::seen)?;
     look.step(Look::keys)?;
+    look.index()?;
     look.step(Look::loose_rows)?;
     look.step(Look::outputs_named)?;
     look.step(Look::outputs)?;
@@ -117,5 +120,7 @@ impl Look<'_> {
 
 fn is_damage(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
-    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+    // Every statement fits the tables as they are made: one that SQLite does not take says that a table is missing or altered.
+    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown))
+        || error.sqlite_error().is_some_and(|e| e.extended_code == SQLITE_IOERR_SHORT_READ)
 }

@@ -236,6 +236,10 @@ impl Store for Oracle {
         Ok(Progress::default())
     }
 
+    fn reindex(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     fn erase(&self, erase: &Erase, _steps: usize) -> Result<Erasing, StoreError> {
         let mut state = self.state();
         *state = erase::erase(&state, erase)?;
