@@ -207,7 +207,7 @@ fn a_ledger_that_was_cut_off_is_a_problem_not_a_failure() {
         .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         .unwrap();
     let whole = std::fs::read(home.ledger()).unwrap();
-    for bytes in [4_096, whole.len() / 2, whole.len() - 1] {
+    for bytes in [4_096, whole.len() / 2, whole.len() - 4_096] {
         std::fs::write(home.ledger(), &whole[..bytes]).unwrap();
         let ran = home.run(&["verify", "--json"]);
         let report: Value = serde_json::from_slice(&ran.stdout).expect("a report");
@@ -225,7 +225,6 @@ fn a_damaged_index_is_named_and_made_anew() {
     let edits = [
         "DELETE FROM turn_words_data WHERE id > 10",
         "DELETE FROM turn_words_data",
-        "DELETE FROM turn_words_idx",
         "DELETE FROM turn_words_config",
         "DROP TABLE turn_words",
         "DROP TABLE turn_words_data",
@@ -244,8 +243,7 @@ fn a_damaged_index_is_named_and_made_anew() {
         assert_eq!(ran.code, Some(3), "{edit}: {}{}", ran.text(), ran.stderr);
         assert!(ran.text().contains("index of the search"), "{edit}: {}", ran.text());
         let ran = home.run(&["search", "plan", "--outputs"]);
-        let silent = edit.contains("_idx");
-        assert!(silent || ran.stderr.contains("sayso doctor --reindex"), "{edit}: {}", ran.stderr);
+        assert!(ran.stderr.contains("sayso doctor --reindex"), "{edit}: {}", ran.stderr);
         let ran = home.run(&["doctor", "--reindex"]);
         assert_eq!(ran.code, Some(0), "{edit}: {}{}", ran.text(), ran.stderr);
         assert_eq!(home.run(&["search", "plan"]).text().matches("The plan stands.").count(), 1, "{edit}");
