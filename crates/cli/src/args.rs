@@ -6,9 +6,11 @@ mod run;
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use sayso::model::{SaidAt, Span, UtcMs};
+use sayso::view::context::Provider;
 use sayso::{SpeakerKind, SpeakerRef, What};
 
 pub(crate) use life::{Edit, Erase, Fork, Pin, Project, Redact, Session};
@@ -197,7 +199,7 @@ pub(crate) struct Show {
     #[arg(long = "as", value_name = "FORM")]
     pub(crate) form: Option<Form>,
     /// Of a session, only its last N entries
-    #[arg(long, value_name = "N", conflicts_with_all = ["from", "after"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with_all = ["from", "after"])]
     pub(crate) last: Option<u64>,
     /// Of a session, only this turn and what comes later
     #[arg(long, value_name = "ADDRESS", conflicts_with = "after")]
@@ -206,7 +208,7 @@ pub(crate) struct Show {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) after: Option<String>,
     /// Of a session, at most so many entries
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) limit: Option<usize>,
 }
 
@@ -236,7 +238,7 @@ pub(crate) struct Find {
     #[arg(long)]
     pub(crate) outputs: bool,
     /// At most so many turns
-    #[arg(long, value_name = "N", default_value_t = sayso::store::search::HITS)]
+    #[arg(long, value_name = "N", value_parser = count, default_value_t = sayso::store::search::HITS)]
     pub(crate) limit: usize,
     /// Only turns appended before this one: the last of the page before
     #[arg(long, value_name = "ADDRESS")]
@@ -302,12 +304,16 @@ impl Forward {
     }
 }
 
+/// What `sayso context --for` takes.
+const PROVIDERS: [&str; 3] =
+    [Provider::OpenAiResponses.as_str(), Provider::OpenAiChat.as_str(), Provider::Anthropic.as_str()];
+
 #[derive(Debug, Args)]
 pub(crate) struct Context {
     /// The session
     pub(crate) session: String,
-    /// The provider whose form is printed: openai-responses, openai-chat or anthropic
-    #[arg(long = "for", value_name = "PROVIDER")]
+    /// The provider whose form is printed
+    #[arg(long = "for", value_name = "PROVIDER", value_parser = PossibleValuesParser::new(PROVIDERS))]
     pub(crate) provider: String,
     /// Tokens it may take, as estimated; more is an error that asks for a compaction
     #[arg(long, value_name = "N")]
@@ -431,6 +437,11 @@ fn speaker(text: &str) -> Result<SpeakerRef, String> {
     let (kind, name) = text.split_once(':').unwrap_or((text, ""));
     let kind: SpeakerKind = kind.parse().map_err(|e: sayso::model::UnknownKind| e.to_string())?;
     Ok(SpeakerRef::new(kind, name))
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| "a number is needed, 1 or more".to_owned())
 }
 
 fn kind(text: &str) -> Result<SpeakerKind, String> {

@@ -91,6 +91,11 @@ pub(crate) fn width() -> usize {
     told.unwrap_or(80usize).clamp(40, 100)
 }
 
+/// A number with its noun.
+pub(crate) fn counted(count: u64, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
 /// A text on one line: what hides is shown, runs of white space are one space.
 pub(crate) fn one_line(text: &str) -> String {
     let shown = sayso::model::hidden::show(text);

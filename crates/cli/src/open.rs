@@ -46,7 +46,10 @@ pub(crate) fn reader(global: &Global) -> Result<Reader, Failure> {
 /// A reader of the ledger with the scope that was asked for.
 pub(crate) fn reader_of(global: &Global, missing: Missing) -> Result<Reader, Failure> {
     let options = Options { create: missing == Missing::Make, ..Options::default() };
-    let ledger = Ledger::open(&path(global)?, &options)?;
+    scoped(&Ledger::open(&path(global)?, &options)?, global)
+}
+
+fn scoped(ledger: &Ledger, global: &Global) -> Result<Reader, Failure> {
     let all = ledger.reader(Scope::All);
     if global.scope.is_empty() {
         return Ok(all);
@@ -64,11 +67,11 @@ pub(crate) fn owner() -> SpeakerRef {
     SpeakerRef::new(SpeakerKind::Owner, name)
 }
 
-/// Opens a ledger that is there, without waiting long, and counts its sessions.
+/// Opens a ledger that is there, without waiting long, and counts the sessions within the scope that was asked for.
 pub(crate) fn look(global: &Global) -> Result<usize, Failure> {
     let options = Options { create: false, wait: std::time::Duration::from_secs(2), ..Options::default() };
     let ledger = Ledger::open(&path(global)?, &options)?;
-    Ok(ledger.reader(Scope::All).sessions(None)?.len())
+    Ok(scoped(&ledger, global)?.sessions(None)?.len())
 }
 
 /// Collects unused bytes in a ledger that is there; `None` where there is none.

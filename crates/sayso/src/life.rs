@@ -2,8 +2,8 @@
 
 use sayso_model::{MarkKind, ProjectId, SessionId};
 use sayso_store::{
-    Alias, Command, Done, Fate, MarkEntry, MergeProject, MoveSession, Placed, Project, RenameProject,
-    RenameSession, Scope, StoreError,
+    Alias, Command, Done, Fate, Lookup, MarkEntry, MergeProject, MoveSession, Placed, Project, Refusal,
+    RenameProject, RenameSession, Scope, StoreError,
 };
 
 use crate::error::Error;
@@ -59,13 +59,20 @@ impl Reader {
         self.write_entry(Command::MoveSession(MoveSession { id, session, to }))
     }
 
-    /// Gives a project another name.
+    /// Gives a project another name, which no other project within the scope has.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`] with the refusal: the project is unknown, the name empty or too long; storage errors.
+    /// [`Error::Store`] with the refusal: the project is unknown, the name empty, too long or another's; storage errors.
     pub fn rename_project(&self, id: ProjectId, name: impl Into<String>) -> Result<Project, Error> {
-        self.write_project(Command::RenameProject(RenameProject { id, name: name.into() }))
+        let name = name.into();
+        let named = self.ledger.store.find_projects(&self.scope, &Lookup::Name(name.clone()))?;
+        // An unknown project is refused as such, whatever the name.
+        let here = self.project(id)?.map(|p| p.id);
+        match named.iter().find(|p| here.is_some_and(|here| here != p.id)) {
+            Some(other) => Err(refused(Refusal::ProjectAliasTaken { value: name, owner: other.id })),
+            None => self.write_project(Command::RenameProject(RenameProject { id, name })),
+        }
     }
 
     /// Gives a project one more name, path or other alias under which it is found. An alias belongs to one project of the
@@ -102,4 +109,8 @@ impl Reader {
         let found = id.map(|id| self.project(id)).transpose()?.flatten();
         found.ok_or_else(|| unknown("project", "", Vec::new()))
     }
+}
+
+fn refused(refusal: Refusal) -> Error {
+    StoreError::Refused { index: 0, refusal }.into()
 }

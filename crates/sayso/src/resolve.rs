@@ -89,10 +89,18 @@ impl Reader {
 
     /// `PROJECT/SESSION`, at whichever slash both halves are known: names may hold slashes themselves.
     fn in_project(&self, given: &str) -> Result<Option<Session>, Error> {
+        let mut several = None;
         for (at, _) in given.match_indices('/') {
             let (project, session) =
                 (given.get(..at).unwrap_or_default(), given.get(at + 1..).unwrap_or_default());
-            let Ok(project) = self.find_project(project) else { continue };
+            let project = match self.find_project(project) {
+                Ok(project) => project,
+                Err(error @ Error::Ambiguous { .. }) => {
+                    several.get_or_insert(error);
+                    continue;
+                }
+                Err(_) => continue,
+            };
             for lookup in lookups(session) {
                 let found = self.ledger.store.find_sessions(&self.scope, Some(project.id), &lookup)?;
                 let address = |s: &Session| self.ledger.session_address(s);
@@ -101,7 +109,7 @@ impl Reader {
                 }
             }
         }
-        Ok(None)
+        several.map_or(Ok(None), Err)
     }
 
     /// Both writings of every session: its title, and `PROJECT/TITLE`.

@@ -35,7 +35,8 @@ fn projects_and_sessions() {
     for list in ["projects", "sessions"] {
         let rows = home.run(&[list, "--json"]).lines();
         for row in &rows {
-            assert_eq!(names(row), ["address", "name", "kind", "turns", "last_at"]);
+            let all = ["address", "name", "kind", "turns", "last_at", "closed", "project"];
+            assert_eq!(names(row), if list == "projects" { &all[..5] } else { &all[..] });
         }
         assert_eq!(rows.len(), if list == "projects" { 1 } else { 2 });
     }

@@ -10,6 +10,7 @@ mod hand_over;
 mod hook;
 mod import;
 mod life;
+mod next_action;
 mod output;
 mod reimport;
 mod reinject;

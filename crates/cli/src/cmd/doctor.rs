@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::args::{Doctor, Global};
 use crate::fail::Failure;
 use crate::hook::record::{self, Record};
-use crate::io::Out;
+use crate::io::{Out, counted};
 use crate::open;
 
 #[derive(Serialize)]
@@ -115,7 +115,10 @@ fn ledger(global: &Global, path: &std::path::Path) -> Check {
         Ok(sessions) => Check {
             check: "ledger",
             ok: true,
-            detail: format!("{shown}, {sessions} sessions; `sayso verify` checks all of it"),
+            detail: format!(
+                "{shown}, {}; `sayso verify` checks all of it",
+                counted(sessions as u64, "session", "sessions")
+            ),
         },
         Err(failure) => {
             Check { check: "ledger", ok: false, detail: crate::fail::Chain(&failure).to_string() }

@@ -47,7 +47,7 @@ fn target(given: &str, reader: &Reader) -> Result<(Address, Target), Failure> {
         _ => {
             let placed = match reader.find_turn(given) {
                 Ok(named) => named.placed,
-                Err(Error::Unknown { .. } | Error::MalformedId { .. }) => {
+                Err(Error::Unknown { .. } | Error::MalformedId { .. }) if !Address::looks_like(given) => {
                     return Err(Failure::request(format!(
                         "{given:?} is no address: give one, as `sayso projects` and `sayso sessions` print it, so that \
                          nothing is erased by a mistyped name"

@@ -18,6 +18,9 @@ pub(crate) fn session(change: &Session, global: &Global, out: &mut Out<'_>) -> R
     | Session::Reopen { session }
     | Session::Move { session, .. }) = change;
     let id = reader.find_session(session)?.id;
+    if matches!(change, Session::Rename { title, .. } if title.trim().is_empty()) {
+        return Err(Failure::request("the session's title is empty: give one"));
+    }
     match change {
         Session::Rename { title, .. } => reader.rename_session(id, title)?,
         Session::Close { .. } => reader.close_session(id)?,
@@ -30,8 +33,9 @@ pub(crate) fn session(change: &Session, global: &Global, out: &mut Out<'_>) -> R
 }
 
 fn told(reader: &Reader, session: &StoredSession, out: &mut Out<'_>) -> Result<(), Failure> {
-    let row = session_row(session, reader.ledger().session_address(session));
-    let place = place(reader.project(session.project)?.as_ref());
+    let project = reader.project(session.project)?;
+    let row = session_row(session, project.as_ref(), reader.ledger().session_address(session));
+    let place = place(project.as_ref());
     out.either(&row, || row.text(&place))
 }
 

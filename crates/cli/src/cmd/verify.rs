@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::args::{Global, Verify};
 use crate::fail::{Chain, Failure};
-use crate::io::Out;
+use crate::io::{Out, counted};
 use crate::open;
 
 #[derive(Serialize)]
@@ -98,10 +98,10 @@ fn print(verified: &Verified, out: &mut Out<'_>) -> Result<(), Failure> {
         let seq = problem.seq.map(|s| format!("entry {s}: ")).unwrap_or_default();
         out.line(format!("PROBLEM {session}{seq}{}", problem.what))?;
     }
-    let entries = verified.entries;
+    let entries = counted(verified.entries, "entry", "entries");
     out.line(match verified.problems.len() {
-        0 => format!("ok: {entries} entries, no problem found"),
-        n => format!("{n} problems in {entries} entries"),
+        0 => format!("ok: {entries}, no problem found"),
+        n => format!("{} in {entries}", counted(n as u64, "problem", "problems")),
     })
 }
 
