@@ -54,9 +54,10 @@ pub struct FileReport {
     pub turns_added: u64,
     /// Turns that were there before.
     pub turns_known: u64,
-    /// Turns that show that the file was rewritten: known ones that say something else now, which the ledger keeps as it has
-    /// them, and new ones that stand before known ones, which are added at the end.
+    /// Known turns that say something else in the file now: it was rewritten, and the ledger keeps them as it has them.
     pub changed: u64,
+    /// Turns that were written behind known ones that follow them in the file: they were put in since, or taken away here.
+    pub late: u64,
     /// Compactions read, new or known.
     pub compactions: u64,
     /// Forwarded turns that are marked as in the context now.
@@ -92,6 +93,7 @@ impl FileReport {
             turns_added: 0,
             turns_known: 0,
             changed: 0,
+            late: 0,
             compactions: 0,
             marks: 0,
             left_out: 0,
@@ -114,6 +116,7 @@ impl FileReport {
             self.project = other.project;
         }
         add_counts!(self, other);
+        self.late += other.late;
         self.apart.extend(other.apart);
     }
 
@@ -163,7 +166,16 @@ pub struct DamagedLine {
 pub struct Rewritten {
     /// The file.
     pub file: PathBuf,
-    /// Known turns that say something else now, and new ones that stand before known ones.
+    /// Known turns that say something else now.
+    pub turns: u64,
+}
+
+/// A file of which turns were written behind known ones that follow them in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Late {
+    /// The file.
+    pub file: PathBuf,
+    /// How many.
     pub turns: u64,
 }
 
@@ -178,8 +190,7 @@ pub struct Report {
     pub turns_added: u64,
     /// Turns that were there before.
     pub turns_known: u64,
-    /// Turns that show that the file was rewritten: known ones that say something else now, which the ledger keeps as it has
-    /// them, and new ones that stand before known ones, which are added at the end.
+    /// Known turns that say something else in the file now: it was rewritten, and the ledger keeps them as it has them.
     pub changed: u64,
     /// Compactions read, new or known.
     pub compactions: u64,
@@ -205,6 +216,8 @@ pub struct Report {
     pub damaged: Vec<DamagedLine>,
     /// Files that were rewritten since they were imported before.
     pub rewritten: Vec<Rewritten>,
+    /// Files of which turns were written behind known ones that follow them in it.
+    pub late: Vec<Late>,
     /// The sessions that the files belong to, in the order of the files, each once.
     pub sessions: Vec<SessionId>,
 }
@@ -216,7 +229,10 @@ impl Report {
         let lines = file.damage.iter().take(room);
         self.damaged.extend(lines.map(|damage| DamagedLine { file: path.clone(), damage: *damage }));
         if file.changed > 0 {
-            self.rewritten.push(Rewritten { file: path, turns: file.changed });
+            self.rewritten.push(Rewritten { file: path.clone(), turns: file.changed });
+        }
+        if file.late > 0 {
+            self.late.push(Late { file: path, turns: file.late });
         }
         add_counts!(self, file);
         for session in file.session.into_iter().chain(file.beside) {

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use sayso_import::records::DamageKind;
-use sayso_import::{DamagedLine, Importer, Refused, Report, Rewritten};
+use sayso_import::{DamagedLine, Importer, Late, Refused, Report, Rewritten};
 use serde::Serialize;
 
 use crate::args::{Global, Import};
@@ -31,6 +31,8 @@ struct Imported<'a> {
     damaged: &'a [DamagedLine],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     rewritten: &'a [Rewritten],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    late: &'a [Late],
 }
 
 #[derive(Serialize)]
@@ -94,6 +96,7 @@ fn imported(report: &Report) -> Imported<'_> {
         erased: named(&report.erased),
         damaged: &report.damaged,
         rewritten: &report.rewritten,
+        late: &report.late,
     }
 }
 
@@ -135,6 +138,13 @@ fn text(report: &Report) -> String {
             "{} was rewritten: {} turns differ from what was imported before, which stays as it is",
             r.file.display(),
             r.turns
+        )
+    }));
+    lines.extend(report.late.iter().map(|late| {
+        format!(
+            "{}: {} of the added turns stand in the file before turns that were here already, so they are at the end of the session",
+            late.file.display(),
+            late.turns
         )
     }));
     match report.passed_over.len() {

@@ -44,11 +44,13 @@ impl Sink<'_> {
             self.turn_to(Some(&name))?;
             self.derive()?;
             self.flush()?;
+            self.report.late += self.track.late();
             self.call()?;
         }
         self.turn_to(None)?;
         self.derive()?;
         self.flush()?;
+        self.report.late += self.track.late();
         self.call()?;
         self.put_aside()
     }

@@ -18,7 +18,7 @@ use crate::records::Record;
 use crate::report::FileReport;
 use crate::session::{Home, within};
 
-use track::{Of, Place, Sort, Step, Track};
+use track::{Came, Of, Place, Sort, Step, Track};
 
 /// Commands of one batch at most.
 const COMMANDS: usize = 256;
@@ -133,14 +133,13 @@ impl<'a> Sink<'a> {
         }
         if let Some(placed) = self.known(&draft.meta.key)? {
             self.compare(&draft, &placed)?;
-            self.track.places.push(place.at(&placed));
+            self.track.places.push(place.at(&placed).came(Came::Before));
             return Ok(());
         }
         self.call_by(&draft);
         let (commands, bytes) = (draft.commands(), draft.bytes());
         self.room(commands, bytes)?;
         self.track.grew = true;
-        self.track.fresh += 1;
         self.track.queue.push(Step::Turn(draft, self.track.places.len()));
         self.track.places.push(place);
         Ok(())
@@ -157,8 +156,6 @@ impl<'a> Sink<'a> {
     /// more, and nothing is called by it.
     fn compare(&mut self, draft: &Draft, placed: &Placed) -> Result<(), Error> {
         self.report.turns_known += 1;
-        // What is new stands behind what is known, unless the file was rewritten.
-        self.report.changed += std::mem::take(&mut self.track.fresh);
         let entry = self.reader.entry(placed.id)?;
         if let Some(turn) = entry.as_ref().and_then(Entry::turn).filter(|turn| !turn.is_redacted()) {
             self.report.changed += u64::from(turn.text() != draft.spoken());
@@ -204,11 +201,7 @@ impl<'a> Sink<'a> {
         {
             self.take_back(entry.id)?;
             draft.meta.key.push_str(CORRECTED);
-            let fresh = self.track.fresh;
-            self.message(draft)?;
-            // It stands behind what is known, and yet the file was not rewritten.
-            self.track.fresh = fresh;
-            return Ok(());
+            return self.message(draft);
         }
         self.message(draft)
     }
@@ -359,18 +352,22 @@ impl<'a> Sink<'a> {
     }
 
     fn settle(&mut self, steps: &[Step], done: &[Done]) {
-        let indexes = steps.iter().map(|step| match step {
-            Step::Turn(_, index) => Some(*index),
+        let turns = steps.iter().map(|step| match step {
+            // A correction stands behind what is known, and yet nothing was put in between.
+            Step::Turn(draft, index) => Some((*index, !draft.meta.key.ends_with(CORRECTED))),
             Step::Mark(..) => None,
         });
         let entries: Vec<_> = done.iter().filter_map(entry).collect();
-        for (index, (fate, placed)) in indexes.zip(entries) {
-            let Some(index) = index else { continue };
+        for (turn, (fate, placed)) in turns.zip(entries) {
+            let Some((index, counts)) = turn else { continue };
             match fate {
                 Fate::New => self.report.turns_added += 1,
                 Fate::Known => self.report.turns_known += 1,
             }
             self.placed(index, &placed);
+            if let Some(place) = self.track.places.get_mut(index).filter(|_| counts && fate == Fate::New) {
+                *place = place.came(Came::Now);
+            }
         }
     }
 
@@ -407,6 +404,30 @@ mod tests {
     fn draft(key: &str, kind: SpeakerKind) -> Draft {
         let meta = Meta { key: key.to_owned(), said_at: None, repairs: 0, answers: None, copied: false };
         Draft::new(meta, Who::new(kind, "x"), vec![DraftPart::text(key)])
+    }
+
+    #[test]
+    fn a_file_that_two_programs_import_at_once_was_not_rewritten() {
+        let ledger = crate::tests::ledger();
+        let sink =
+            || Sink::new(&ledger, Home::new(Format::Pi, "s", None), FileReport::new(Format::Pi)).unwrap();
+        Home::new(Format::Pi, "s", None).make(&ledger, None).unwrap();
+        let (mut slow, mut fast) = (sink(), sink());
+        for key in ["a", "b"] {
+            slow.turn(draft(key, SpeakerKind::Owner)).unwrap();
+        }
+        for key in ["a", "b", "c", "d"] {
+            fast.turn(draft(key, SpeakerKind::Owner)).unwrap();
+        }
+        fast.finish().unwrap();
+        for key in ["c", "d", "e"] {
+            slow.turn(draft(key, SpeakerKind::Owner)).unwrap();
+        }
+        slow.finish().unwrap();
+        let report = &slow.report;
+        assert_eq!((report.turns_added, report.turns_known), (1, 4));
+        assert_eq!((report.changed, report.late), (0, 0));
+        assert_eq!((fast.report.turns_added, fast.report.late), (4, 0));
     }
 
     #[test]

@@ -24,8 +24,6 @@ pub(super) struct Track {
     pub(super) places: Vec<Place>,
     /// Whether turns were added to it by this reading.
     pub(super) grew: bool,
-    /// How many of those no known turn has followed so far.
-    pub(super) fresh: u64,
     /// The session that it comes from, by the id that the program gave that.
     pub(super) source: Option<String>,
     /// The last entry that was copied from there.
@@ -44,7 +42,6 @@ impl Track {
             bytes: 0,
             places: Vec::new(),
             grew: false,
-            fresh: 0,
             source: None,
             copied: None,
         }
@@ -52,6 +49,20 @@ impl Track {
 
     pub(super) fn is_own(&self) -> bool {
         self.name.is_empty()
+    }
+
+    /// Turns that this reading wrote behind ones that follow them in the file. Places tell that, not the order of looking them
+    /// up: another program may import the same file meanwhile.
+    pub(super) fn late(&self) -> u64 {
+        let (mut late, mut first) = (0, u64::MAX);
+        for place in self.places.iter().rev() {
+            match place.came {
+                Came::Before => first = first.min(place.seq),
+                Came::Now => late += u64::from(place.seq > first),
+                Came::Somehow => {}
+            }
+        }
+        late
     }
 }
 
@@ -81,6 +92,18 @@ pub(super) struct Place {
     pub(super) sort: Sort,
     /// Whether it was taken back.
     pub(super) gone: bool,
+    pub(super) came: Came,
+}
+
+/// What is told of an entry's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Came {
+    /// Nothing: it waits, or stands where it stands for reasons of its own.
+    Somehow,
+    /// The ledger had it before.
+    Before,
+    /// This reading wrote it.
+    Now,
 }
 
 /// What an entry is.
@@ -96,11 +119,15 @@ pub(super) enum Sort {
 
 impl Place {
     pub(super) const fn new(id: EntryId, sort: Sort) -> Self {
-        Self { seq: 0, id, sort, gone: false }
+        Self { seq: 0, id, sort, gone: false, came: Came::Somehow }
     }
 
     pub(super) const fn at(self, placed: &Placed) -> Self {
         Self { seq: placed.seq, id: placed.id, ..self }
+    }
+
+    pub(super) const fn came(self, came: Came) -> Self {
+        Self { came, ..self }
     }
 
     pub(super) fn is_turn(self) -> bool {

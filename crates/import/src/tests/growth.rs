@@ -213,13 +213,13 @@ fn a_file_that_was_rewritten_is_named_and_nothing_is_merged() {
     let sample = Sample::new();
     sample.import(&[header(), say("a", "one"), say("b", "two")].join("\n"));
     let report = sample.import(&[header(), say("a", "other"), say("b", "two"), say("c", "three")].join("\n"));
-    assert_eq!((report.changed, report.turns_known, report.turns_added), (1, 2, 1));
+    assert_eq!((report.changed, report.late, report.turns_known, report.turns_added), (1, 0, 2, 1));
     assert_eq!(texts(&sample), ["one", "three", "two"]);
     // Records without an id are known by their place and their bytes.
     let sample = Sample::new();
     sample.import(&[meta(), user(&["one"]), agent("two")].join("\n"));
     let report = sample.import(&[meta(), user(&["other"]), agent("two"), agent("three")].join("\n"));
-    assert_eq!((report.changed, report.turns_known, report.turns_added), (1, 1, 2));
+    assert_eq!((report.changed, report.late, report.turns_known, report.turns_added), (0, 1, 1, 2));
 }
 
 #[test]
