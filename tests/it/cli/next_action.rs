@@ -64,6 +64,5 @@ fn what_is_nothing_is_refused() {
     refused(&home, &["search", "one", "--limit", "0"], 2, "1 or more");
     refused(&home, &["show", "Plan", "--last", "0"], 2, "--last");
     refused(&home, &["show", "Plan", "--limit", "0"], 2, "1 or more");
-    refused(&home, &["erase"], 2, "--resume");
     refused(&home, &["context", "Plan", "--for", "google"], 2, "openai-chat");
 }

@@ -33,10 +33,9 @@ pub(crate) struct Redact {
 }
 
 #[derive(Debug, Args)]
-#[group(id = "erased", required = true, multiple = true, args = ["address", "resume"])]
 pub(crate) struct Erase {
     /// What is erased: the address of a project, a session or a turn
-    #[arg(value_name = "ADDRESS")]
+    #[arg(value_name = "ADDRESS", required_unless_present = "resume")]
     pub(crate) address: Option<String>,
     /// Take the words out of the quotes of it elsewhere as well
     #[arg(long)]

@@ -158,7 +158,7 @@ fn a_sink_that_fails_ends_nothing() {
 
 #[test]
 fn a_command_can_be_stopped() {
-    for (asked, ended) in [(2, 2), (15, 15), (13, 13), (999, 15)] {
+    for (asked, ended) in [(10, 10), (15, 15), (13, 13), (999, 15)] {
         let mut request = Request::shell("echo P; sleep 30");
         request.stop = Some(Arc::new(AtomicUsize::new(asked)));
         let ran = run(&request);
