@@ -161,5 +161,8 @@ fn a_backup_is_a_ledger_and_never_goes_over_something() {
     home.check("bad_backup_scoped", &["backup", "other.db", "--scope", "Acme"], &scoped);
     assert!(!home.path("other.db").exists());
     std::fs::write(home.path("file"), "").unwrap();
+    let missing = ["backup", "missing/copy.db"];
+    home.check("bad_backup_missing_folder", &missing, &home.run(&missing));
+    assert!(!home.path("missing").exists());
     home.check("bad_backup_folder", &["backup", "file/copy.db"], &home.run(&["backup", "file/copy.db"]));
 }
