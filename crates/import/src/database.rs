@@ -34,8 +34,9 @@ pub(crate) fn import(
     };
     let read = |cause| ImportError::Read { path: path.to_owned(), cause };
     let found = events(path, each).map_err(read)?;
-    let refused = |cause| ImportError::Ledger { path: path.to_owned(), cause };
-    outcome.and_then(|()| run.finish()).map_err(refused)?;
+    if let Err(cause) = outcome.and_then(|()| run.finish()) {
+        return Err(ImportError::ledger(path, run.so_far(), cause));
+    }
     if found { Ok(run.report) } else { Err(no_sessions(path)) }
 }
 
@@ -111,11 +112,19 @@ impl<'a> Run<'a> {
         match open.reading.end(&mut open.sink).and_then(|()| open.sink.finish()) {
             Err(error) if is_erased(&error) => self.leave_out(open),
             done => {
-                done?;
                 self.report.join(open.sink.report);
+                done?;
             }
         }
         Ok(())
+    }
+
+    /// What was written, with that of the session that is open.
+    fn so_far(mut self) -> FileReport {
+        if let Some(open) = self.session {
+            self.report.join(open.sink.report);
+        }
+        self.report
     }
 
     /// Leaves a session out that was erased here; the others are not held up by it.

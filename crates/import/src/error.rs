@@ -1,6 +1,10 @@
 //! Why a file was not imported.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use sayso::store::StoreError;
+
+use crate::report::FileReport;
 
 /// Why a file was not imported, or only up to its last committed batch. Messages say "it" for the file: whoever prints one
 /// names the file.
@@ -97,17 +101,52 @@ pub enum ImportError {
         known: u32,
     },
     /// The ledger refused or could not be read.
-    #[error("the ledger did not take its turns; what was written before stays")]
+    #[error("the ledger stopped taking its turns; what was written before stays")]
     Ledger {
         /// The file.
         path: PathBuf,
+        /// What was read and written before.
+        before: Box<FileReport>,
         /// Why.
         #[source]
         cause: sayso::Error,
     },
+    /// The ledger's disk is full.
+    #[error(
+        "the ledger's disk is full; the {} of this file that were added before stay: free some space and import it again, which \
+         adds the rest",
+        counted(before.turns_added)
+    )]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// What was read and written before.
+        before: Box<FileReport>,
+    },
+}
+
+fn counted(turns: u64) -> String {
+    if turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") }
 }
 
 impl ImportError {
+    pub(crate) fn ledger(path: &Path, before: FileReport, cause: sayso::Error) -> Self {
+        let (path, before) = (path.to_owned(), Box::new(before));
+        match cause {
+            sayso::Error::Store(StoreError::Full(_)) => Self::Full { path, before },
+            cause => Self::Ledger { path, before, cause },
+        }
+    }
+
+    /// What was read and written before the ledger stopped taking the file's turns.
+    #[must_use]
+    pub fn before(&self) -> Option<&FileReport> {
+        match self {
+            Self::Ledger { before, .. } | Self::Full { before, .. } => Some(before),
+            _ => None,
+        }
+    }
+
     /// Whether the file's session was erased here: nothing of it comes back, and nothing is wrong with the file.
     #[must_use]
     pub fn is_erased(&self) -> bool {
@@ -118,4 +157,28 @@ impl ImportError {
 /// Whether a write was refused since what it would bring back was erased.
 pub(crate) fn is_erased(error: &sayso::Error) -> bool {
     matches!(error.refusal(), Some(sayso::Refusal::Erased(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::Format;
+
+    #[test]
+    fn a_full_disk_says_what_stays_and_what_to_do_once() {
+        let mut before = FileReport::new(Format::Pi);
+        before.turns_added = 2_048;
+        let cause = sayso::Error::Store(StoreError::Full("Error code 13".into()));
+        let error = ImportError::ledger(Path::new("a.jsonl"), before, cause);
+        assert_eq!(error.before().map(|before| before.turns_added), Some(2_048));
+        let mut report = crate::Report::default();
+        report.refuse("a.jsonl".into(), &error);
+        report.add_before("a.jsonl".into(), &error);
+        assert_eq!((report.files, report.turns_added), (0, 2_048));
+        assert_eq!(
+            report.refused[0].why,
+            "the ledger's disk is full; the 2048 turns of this file that were added before stay: free some space and import it \
+             again, which adds the rest"
+        );
+    }
 }

@@ -84,8 +84,9 @@ impl Importer {
         }
         let home = home(format, &first, &place);
         let home = home.ok_or_else(|| ImportError::NoSession { path: path.to_owned() })?;
-        let refused = |cause| ImportError::Ledger { path: path.to_owned(), cause };
-        let mut sink = Sink::new(ledger, home, FileReport::new(format)).map_err(refused)?;
+        let refused = |sink: Sink<'_>, cause| ImportError::ledger(path, sink.report, cause);
+        let mut sink = Sink::new(ledger, home, FileReport::new(format))
+            .map_err(|cause| ImportError::ledger(path, FileReport::new(format), cause))?;
         if let Sort::Archive(why) = names::sort(path) {
             sink.archive(why);
         }
@@ -103,9 +104,13 @@ impl Importer {
             progress(record.offset.saturating_sub(told));
             told = record.offset;
             sink.note(&record);
-            reading.record(record, &mut sink).map_err(refused)?;
+            if let Err(cause) = reading.record(record, &mut sink) {
+                return Err(refused(sink, cause));
+            }
         }
-        reading.end(&mut sink).and_then(|()| sink.finish()).map_err(refused)?;
+        if let Err(cause) = reading.end(&mut sink).and_then(|()| sink.finish()) {
+            return Err(refused(sink, cause));
+        }
         progress((records.offset() + records.pending()).saturating_sub(told));
         Ok(closed(sink.report, &records))
     }
@@ -125,7 +130,10 @@ impl Importer {
                     }
                     Err(ImportError::Beside { why, .. }) => report.pass_over(path, why),
                     Err(error) if error.is_erased() => report.erased(path),
-                    Err(error) => report.refuse(path, &error),
+                    Err(error) => {
+                        report.refuse(path.clone(), &error);
+                        report.add_before(path, &error);
+                    }
                 },
                 Found::Beside(path, why) => report.pass_over(path, why),
                 Found::Unreadable(path, cause) => {

@@ -80,6 +80,6 @@ mod watch;
 pub use error::ImportError;
 pub use importer::{Importer, import_file, import_paths};
 pub use places::{Place, places};
-pub use report::{DamagedLine, FileReport, Late, Refused, Report, Rewritten};
+pub use report::{DamagedLine, FileReport, Late, Refused, Report, Rewritten, UnknownRecords};
 pub use session::placeholder;
 pub use watch::{Changed, Watch};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use sayso_model::{ProjectId, SessionId};
 use serde::Serialize;
 
+use crate::error::ImportError;
 use crate::formats::Format;
 use crate::records::Damage;
 
@@ -16,6 +17,8 @@ const KIND_CHARS: usize = 80;
 
 /// Damaged lines that are named at most.
 const DAMAGED: usize = 64;
+/// Files whose unknown records are named at most.
+const UNKNOWN: usize = 64;
 
 /// Adds what another report counted.
 macro_rules! add_counts {
@@ -170,6 +173,15 @@ pub struct Rewritten {
     pub turns: u64,
 }
 
+/// A file that holds records of unknown kinds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnknownRecords {
+    /// The file.
+    pub file: PathBuf,
+    /// How many of each kind; after many kinds, under `…`.
+    pub kinds: BTreeMap<String, u64>,
+}
+
 /// A file of which turns were written behind known ones that follow them in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Late {
@@ -218,6 +230,8 @@ pub struct Report {
     pub rewritten: Vec<Rewritten>,
     /// Files of which turns were written behind known ones that follow them in it.
     pub late: Vec<Late>,
+    /// The first files that hold records of unknown kinds.
+    pub unknown_records: Vec<UnknownRecords>,
     /// The sessions that the files belong to, in the order of the files, each once.
     pub sessions: Vec<SessionId>,
 }
@@ -225,9 +239,17 @@ pub struct Report {
 impl Report {
     pub(crate) fn add(&mut self, path: PathBuf, file: FileReport) {
         self.files += 1;
+        self.count(path, file);
+    }
+
+    fn count(&mut self, path: PathBuf, file: FileReport) {
         let room = DAMAGED.saturating_sub(self.damaged.len());
         let lines = file.damage.iter().take(room);
         self.damaged.extend(lines.map(|damage| DamagedLine { file: path.clone(), damage: *damage }));
+        if file.unknown > 0 && self.unknown_records.len() < UNKNOWN {
+            self.unknown_records
+                .push(UnknownRecords { file: path.clone(), kinds: file.unknown_kinds.clone() });
+        }
         if file.changed > 0 {
             self.rewritten.push(Rewritten { file: path.clone(), turns: file.changed });
         }
@@ -239,6 +261,13 @@ impl Report {
             if !self.sessions.contains(&session) {
                 self.sessions.push(session);
             }
+        }
+    }
+
+    /// Counts what was written of a file that was refused further on.
+    pub(crate) fn add_before(&mut self, path: PathBuf, error: &ImportError) {
+        if let Some(before) = error.before() {
+            self.count(path, before.clone());
         }
     }
 

@@ -253,6 +253,8 @@ fn disk_that_is_full_in_the_middle_of_an_import() {
     };
     let written = turns();
     assert!((2..TURNS as u64).contains(&written), "some of it is there, not all: {written}");
+    let (added, said) = (written - 1, ran.text());
+    assert!(said.contains(&format!("{added} turns added")), "{said}");
     assert_eq!(home.run(&["verify"]).code, Some(0));
     // The same import again, with room: all of it, once.
     let again = home.run(&["import", "pi.jsonl", "--json"]).json();

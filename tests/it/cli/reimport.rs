@@ -219,5 +219,5 @@ fn damaged_lines_are_named_with_what_was_read_around_them() {
     assert!(again.text().contains("d.jsonl: line 3 breaks off"), "{}", again.text());
     fs::write(home.path("d.jsonl"), lines.join("\n").replace("\"two\"}", "\"other\"}") + "\n").unwrap();
     let again = home.run(&["import", "d.jsonl"]);
-    assert!(again.text().contains("d.jsonl was rewritten: 1 turns differ"), "{}", again.text());
+    assert!(again.text().contains("d.jsonl was rewritten: 1 turn differs"), "{}", again.text());
 }

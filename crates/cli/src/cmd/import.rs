@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use sayso_import::records::DamageKind;
-use sayso_import::{DamagedLine, Importer, Late, Refused, Report, Rewritten};
+use sayso_import::{DamagedLine, Importer, Late, Refused, Report, Rewritten, UnknownRecords};
 use serde::Serialize;
 
 use crate::args::{Global, Import};
@@ -33,6 +33,8 @@ struct Imported<'a> {
     rewritten: &'a [Rewritten],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     late: &'a [Late],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unknown_records: &'a [UnknownRecords],
 }
 
 #[derive(Serialize)]
@@ -97,6 +99,7 @@ fn imported(report: &Report) -> Imported<'_> {
         damaged: &report.damaged,
         rewritten: &report.rewritten,
         late: &report.late,
+        unknown_records: &report.unknown_records,
     }
 }
 
@@ -106,38 +109,58 @@ fn named(files: &[Refused]) -> Vec<RefusedFile<'_>> {
 
 fn text(report: &Report) -> String {
     let mut lines = vec![format!(
-        "{} files, {} records: {} turns added, {} known before",
-        report.files, report.records, report.turns_added, report.turns_known
+        "{}, {}: {} added, {} known before",
+        many(report.files, "file"),
+        many(report.records, "record"),
+        many(report.turns_added, "turn"),
+        report.turns_known
     )];
     let (damaged_kinds, kinds): (Vec<_>, Vec<_>) =
         report.skipped.iter().partition(|(kind, _)| is_damage(kind));
     let listed = |kinds: Vec<(&String, &u64)>| {
         kinds.into_iter().map(|(kind, n)| format!("{kind} {n}")).collect::<Vec<_>>().join(", ")
     };
+    let (carried, kinds): (Vec<_>, Vec<_>) =
+        kinds.into_iter().partition(|(kind, _)| CARRIED.contains(&kind.as_str()));
+    let (gone, kinds): (Vec<_>, Vec<_>) =
+        kinds.into_iter().partition(|(kind, _)| GONE.contains(&kind.as_str()));
+    if !carried.is_empty() {
+        lines.push(format!(
+            "{} of projects, sessions, speakers, keys, outputs and marks that go with the turns",
+            many(carried.iter().map(|(_, n)| **n).sum(), "record")
+        ));
+    }
+    if !gone.is_empty() {
+        lines.push(format!("left out, with what was erased here or is not merged: {}", listed(gone)));
+    }
     if !kinds.is_empty() {
-        lines.push(format!("skipped, since they hold no words: {}", listed(kinds)));
+        lines.push("skipped, since they hold no words:".to_owned());
+        lines.extend(kinds.into_iter().map(|(kind, n)| format!("  {kind} {n}")));
     }
     if !damaged_kinds.is_empty() {
         lines.push(format!("lines that could not be read, or not all of them: {}", listed(damaged_kinds)));
     }
     if report.unknown > 0 {
         lines.push(format!(
-            "{} records of unknown kinds were left out: a newer program wrote them",
-            report.unknown
+            "{} of unknown kinds left out, which perhaps a newer program wrote:",
+            many(report.unknown, "record")
         ));
+        lines.extend(report.unknown_records.iter().flat_map(|unknown| {
+            unknown.kinds.iter().map(|(kind, n)| format!("  {}: {kind} {n}", unknown.file.display()))
+        }));
     }
     if report.repairs > 0 {
         lines.push(format!(
-            "{} places were repaired in reading: what is no UTF-8 became U+FFFD, what is no JSON was kept as text",
-            report.repairs
+            "{} repaired in reading: what is no UTF-8 became U+FFFD, what is no JSON was kept as text",
+            many(report.repairs, "place")
         ));
     }
     lines.extend(report.damaged.iter().map(damaged));
     lines.extend(report.rewritten.iter().map(|r| {
         format!(
-            "{} was rewritten: {} turns differ from what was imported before, which stays as it is",
+            "{} was rewritten: {} from what was imported before, which stays as it is",
             r.file.display(),
-            r.turns
+            if r.turns == 1 { "1 turn differs".to_owned() } else { format!("{} turns differ", r.turns) }
         )
     }));
     lines.extend(report.late.iter().map(|late| {
@@ -155,13 +178,23 @@ fn text(report: &Report) -> String {
                 report.passed_over.iter().map(|r| format!("passed over {}: {}", r.file.display(), r.why)),
             );
         }
-        count => {
-            lines.push(format!("passed over, since they only repeat what stands elsewhere: {count} files"))
-        }
+        count => lines.push(format!(
+            "passed over, since they only repeat what stands elsewhere: {}",
+            many(count as u64, "file")
+        )),
     }
     lines.extend(report.erased.iter().map(|r| format!("passed over {}: {}", r.file.display(), r.why)));
     lines.extend(report.refused.iter().map(|r| format!("refused {}: {}", r.file.display(), r.why)));
     lines.join("\n")
+}
+
+/// Kinds of records of an export that are imported with the turns.
+const CARRIED: [&str; 2] = ["beside_turns", "mark"];
+/// Kinds of records that were not imported, though nothing is wrong with them.
+const GONE: [&str; 2] = ["erased", "passed_over"];
+
+pub(crate) fn many(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn is_damage(kind: &str) -> bool {

@@ -126,7 +126,9 @@ impl Follower {
             Err(error) => {
                 say(format!("{}: {}", changed.path.display(), Chain(&error)));
                 // Another program may hold the ledger for a while: it is tried again. What was refused stays so.
-                if matches!(&error, ImportError::Ledger { cause, .. } if cause.refusal().is_none()) {
+                if matches!(&error, ImportError::Ledger { cause, .. } if cause.refusal().is_none())
+                    || matches!(error, ImportError::Full { .. })
+                {
                     return Ok(());
                 }
             }
@@ -146,7 +148,12 @@ fn line(file: &Path, report: &FileReport, out: &mut Out<'_>) -> Result<(), Failu
         pending: report.pending,
     };
     out.either(&imported, || {
-        format!("{}: {} turns added, {} known before", file.display(), report.turns_added, report.turns_known)
+        format!(
+            "{}: {} added, {} known before",
+            file.display(),
+            import::many(report.turns_added, "turn"),
+            report.turns_known
+        )
     })
 }
 

@@ -55,9 +55,10 @@ pub(crate) fn import(
         place: Place::Nowhere,
     };
     let done = restoring.run(progress).and_then(|()| restoring.flush());
+    let before = restoring.report.clone();
     done.map_err(|stop| match stop {
         Stop::Broken(broken) => named(path, restoring.records.number, broken),
-        Stop::Ledger(cause) => ImportError::Ledger { path: path.to_owned(), cause },
+        Stop::Ledger(cause) => ImportError::ledger(path, before, cause),
         Stop::Unusable(record, cause) => ImportError::Unusable { path: path.to_owned(), record, cause },
     })?;
     Ok(restoring.report)
