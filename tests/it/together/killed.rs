@@ -21,16 +21,20 @@ fn batch(ledger: &Ledger, session: &Session, texts: &[String]) -> Result<(), Err
     ledger.transact(&Scope::All, write).map(drop)
 }
 
-/// Appends batches until it is killed, and writes down which were done.
+/// Batches that a writer writes at most: a kill that comes late must not fill the disk.
+const ROUNDS: usize = 5_000;
+
+/// Appends batches, and writes down which were done; then it waits to be killed.
 pub(super) fn append(folder: &Path, n: usize) {
     let ledger = open(folder);
     let session = session(&ledger, &format!("Session {n}"));
-    for round in 0.. {
+    for round in 0..ROUNDS {
         let texts: Vec<String> =
             (0..TOGETHER).map(|at| format!("{n} {round} {at} {}", "더 ".repeat(600))).collect();
         batch(&ledger, &session, &texts).unwrap();
         log(folder, &format!("done {n}"), &round.to_string());
     }
+    super::until_killed();
 }
 
 #[test]

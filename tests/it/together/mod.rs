@@ -131,6 +131,13 @@ fn wait_for(folder: &Path, sign: &str) {
     panic!("{sign:?} never came");
 }
 
+/// Waits for the kill, and ends by itself when its starter died before.
+fn until_killed() {
+    for _ in 0..60 {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
 /// One line in a file that survives the end of the process.
 fn log(folder: &Path, name: &str, line: &str) {
     let mut file = OpenOptions::new().create(true).append(true).open(folder.join(name)).unwrap();

@@ -20,11 +20,14 @@ fn bytes(n: usize, round: usize) -> Vec<u8> {
     all
 }
 
-/// Writes outputs until it is killed, and writes down which it began and which were done.
+/// Outputs that a writer writes at most: a kill that comes late must not fill the disk.
+const ROUNDS: usize = 3;
+
+/// Writes outputs, and writes down which it began and which were done; then it waits to be killed.
 pub(super) fn stream(folder: &Path, n: usize) {
     let ledger = open(folder);
     let session = session(&ledger, &format!("Outputs {n}"));
-    for round in 0.. {
+    for round in 0..ROUNDS {
         let bytes = bytes(n, round);
         let mut output = ledger.start_output(&session, NewOutput::of("cat")).unwrap();
         log(folder, &format!("begun {n}"), &output.id().to_string());
@@ -35,6 +38,7 @@ pub(super) fn stream(folder: &Path, n: usize) {
         output.finish(Ended::by(Ending::Exit(0))).unwrap();
         log(folder, &format!("finished {n}"), &round.to_string());
     }
+    super::until_killed();
 }
 
 /// What became of a writer's outputs: complete ones, then at most one that is partial or absent.

@@ -61,10 +61,11 @@ fn stage(scratch: &Path, model: &Model, sayso: &Sayso) -> Result<Stage> {
 
 fn build() -> Result<PathBuf> {
     let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "sayso-cli"])
+        // Of the whole workspace, so that what the tests have built serves here too.
+        .args(["build", "--quiet", "--workspace", "--bin", "sayso"])
         .current_dir(workspace::root())
         .status()?;
-    ensure!(status.success(), "cargo build -p sayso-cli: {status}");
+    ensure!(status.success(), "cargo build --bin sayso: {status}");
     let name = format!("debug/sayso{}", std::env::consts::EXE_SUFFIX);
     Ok(workspace::target().join(name).canonicalize()?)
 }
