@@ -10,6 +10,8 @@ mod cli;
 mod corpus;
 mod demo;
 mod embed;
+#[cfg(unix)]
+mod faults;
 mod files;
 mod mcp;
 mod on_oracle;

@@ -173,10 +173,14 @@ pub(crate) fn migrate(conn: &Connection, options: &Options, steps: &[Migration])
     tx.commit()
 }
 
+/// Bytes that every database begins with (SQLite's file format, 1.3). SQLite itself takes a file of one byte for an empty one and
+/// would write over it.
+const HEADER_BYTES: u64 = 100;
+
 fn make_file(path: &Path, create: Create) -> Result<(), StoreError> {
     let denied = |cause: io::Error| StoreError::Denied { path: path.to_owned(), cause: Box::new(cause) };
     match std::fs::metadata(path) {
-        Ok(found) if found.is_file() => Ok(()),
+        Ok(found) if found.is_file() && !(1..HEADER_BYTES).contains(&found.len()) => Ok(()),
         Ok(_) => Err(StoreError::NotALedger { path: path.to_owned() }),
         Err(error) if error.kind() == io::ErrorKind::NotFound && create == Create::Never => {
             Err(StoreError::Missing { path: path.to_owned() })

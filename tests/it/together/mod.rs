@@ -5,7 +5,7 @@ mod killed;
 mod locks;
 mod opening;
 mod outputs;
-mod schemas;
+pub(crate) mod schemas;
 mod upgrade;
 
 use std::collections::BTreeMap;

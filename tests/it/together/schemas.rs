@@ -18,7 +18,7 @@ fn kept(number: usize) -> PathBuf {
 }
 
 /// Makes the kept ledger of a schema: its published steps, then its rows.
-pub(super) fn load(number: usize, path: &Path) {
+pub(crate) fn load(number: usize, path: &Path) {
     let rows = std::fs::read_to_string(kept(number)).unwrap();
     let conn = Connection::open(path).unwrap();
     conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF; BEGIN").unwrap();

@@ -136,6 +136,11 @@ fn files_of_others_are_refused_and_left_alone() {
         assert!(matches!(refused(path), StoreError::NotALedger { .. }), "{}", path.display());
     }
     assert_eq!(fs::read(&folder.path).unwrap(), text);
+    for len in [1, 2, 99, 100, 512] {
+        fs::write(&folder.path, &text[..len]).unwrap();
+        assert!(matches!(refused(&folder.path), StoreError::NotALedger { .. }), "{len} bytes");
+        assert_eq!(fs::read(&folder.path).unwrap(), text[..len]);
+    }
     let mode: String = raw(&other).pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
     assert_eq!(mode, "delete");
 }
