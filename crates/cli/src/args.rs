@@ -15,7 +15,7 @@ use sayso::{SpeakerKind, SpeakerRef, What};
 
 pub(crate) use life::{Edit, Erase, Fork, Pin, Project, Redact, Session};
 pub(crate) use output::{Doctor, Output, Part};
-pub(crate) use run::{Decide, Emit, Thresholds, ThresholdsOf};
+pub(crate) use run::{Emit, Policed, Thresholds, ThresholdsOf};
 #[cfg(unix)]
 pub(crate) use run::{Present, Run};
 

@@ -92,6 +92,7 @@ fn help() {
         "emit",
         "thresholds",
         "thresholds decide",
+        "thresholds set",
         "output",
         "inbox",
         "verify",

@@ -126,6 +126,49 @@ fn frames_come_over_standard_output_where_no_folder_is_shared() {
     assert!(String::from_utf8_lossy(&stored.1).contains("for the person"), "what is stored is raw");
 }
 
+/// How often a text is in all that a model and a person were given.
+fn given(ran: &Value, text: &str) -> [usize; 3] {
+    let count = |value: &Value| value.as_str().map_or(0, |value| value.matches(text).count());
+    let envelopes = ran["envelopes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let sum = |key: &str| envelopes.iter().map(|one| count(&one[key])).sum();
+    [count(&ran["view"]), sum("model"), sum("person")]
+}
+
+#[test]
+fn t33_a_display_inside_another_tools_output_goes_whole_or_is_gone_whole() {
+    let home = Home::new();
+    let emit = emit();
+    let sayso_run = format!("{} run --shell --", super::program().display());
+    let inner = "printf 'for the modelshown to Mira'";
+    let ways = [
+        // A frame between lines of the tool around it, and one that the tool around it takes on its way.
+        (format!("echo before; {inner} | SAYSO_SPOOL= {emit} --model-bytes 13; echo after"), [0, 1, 1]),
+        (
+            format!("echo before; ({inner} | SAYSO_SPOOL= {emit} --model-bytes 13) | cat; echo after"),
+            [0, 1, 1],
+        ),
+        (format!("echo before; {inner} | {emit} --model-bytes 13; echo after"), [0, 1, 1]),
+        // A run within a run gives its caller what a model is to see.
+        (format!("echo before; {sayso_run} \"{inner} | {emit} --model-bytes 13\"; echo after"), [1, 0, 0]),
+        // A frame of another call, and the old markers: words of the tool, all of them.
+        (
+            format!(
+                "echo before; {inner} | SAYSO_SPOOL= SAYSO_NONCE={OTHER} {emit} --model-bytes 13; echo after"
+            ),
+            [1, 0, 0],
+        ),
+    ];
+    for (line, [view, model, person]) in ways {
+        let ran = shell(&home, &line);
+        let shown = ran["view"].as_str().unwrap();
+        assert!(shown.starts_with("before\n") && shown.contains("after\n"), "{line}: {shown}");
+        assert_eq!(given(&ran, "for the model"), [view, model, 0], "{line}: {ran}");
+        let display = given(&ran, "shown to Mira");
+        let foreign = line.contains(OTHER);
+        assert_eq!(display, [usize::from(foreign), 0, person], "{line}: {ran}");
+    }
+}
+
 /// Writes a file as a broken tool would: whatever it likes.
 const FRAME: &str = r#"put() { printf '\036sayso-frame %s %s\n%s\036sayso-end %s\n' "$1" "$2" "$3" "$1" >"$SAYSO_SPOOL/000000-00000000000000000000000000000001.envelope"; }"#;
 const OTHER: &str = "ffffffffffffffffffffffffffffffff";

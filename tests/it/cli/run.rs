@@ -173,6 +173,7 @@ fn t6_bad_endings_and_commands() {
     std::fs::write(home.path("notes.txt"), "words").unwrap();
     check(&home, "bad_run_not_executable", &["run", "--", "./notes.txt"]);
     check(&home, "bad_run_unreadable_file", &["run", "--", "cat", "missing.txt"]);
+    check(&home, "bad_run_unreadable_folder", &["run", "--", "cat", "."]);
     check(&home, "bad_run_killed", &["run", "--shell", "--", "echo so far; kill -9 $$"]);
     check(&home, "bad_run_timeout", &["run", "--timeout", "500ms", "--shell", "--", "echo P; sleep 30"]);
     check(&home, "bad_run_binary", &["run", "--shell", "--", "printf '\\211PNG\\r\\n\\032\\n\\000\\000'"]);
@@ -351,7 +352,99 @@ fn present_shows_a_file_as_a_model_would_see_it() {
     assert_eq!(piped.text(), "red\n[normalised: 2 escape sequences removed]\n[exit:0]\n");
     check(&home, "bad_present_missing", &["present", "missing"]);
     check(&home, "bad_present_folder", &["present", "."]);
+    std::os::unix::fs::symlink("loop", home.path("loop")).unwrap();
+    check(&home, "bad_present_loop", &["present", "loop"]);
+    check(&home, "bad_present_stderr", &["present", "out", "--stderr", "missing"]);
     check(&home, "bad_present_limit", &["present", "out", "--limit", "3"]);
+}
+
+#[test]
+fn present_reads_a_pipe_once() {
+    let home = Home::new();
+    assert!(Command::new("mkfifo").arg(home.path("pipe")).status().unwrap().success());
+    let child =
+        command(&home).args(["present", "pipe", "--exit", "0"]).stdout(Stdio::piped()).spawn().unwrap();
+    std::fs::write(home.path("pipe"), (1..=300).map(|n| format!("line {n}\n")).collect::<String>()).unwrap();
+    let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(text.starts_with("line 1\n") && text.contains("[exit:0 | 300 lines"), "{text}");
+}
+
+/// The same program for another account, from a folder that it may look into.
+fn as_nobody(home: &Home, args: &[&str]) -> Ran {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65_534;
+    std::fs::set_permissions(home.path(""), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let copy = home.path("sayso");
+    std::fs::hard_link(program(), &copy).or_else(|_| std::fs::copy(program(), &copy).map(drop)).unwrap();
+    let mut nobody = Command::new(copy);
+    nobody.env_clear().env("COLUMNS", "80").current_dir(home.path("")).uid(NOBODY).gid(NOBODY);
+    run(nobody.args(args), b"")
+}
+
+#[test]
+fn a_file_without_permission_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    std::fs::write(home.path("locked"), "words").unwrap();
+    std::fs::set_permissions(home.path("locked"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    let args = ["present", "locked"];
+    // Root may read everything.
+    let ran = match std::fs::read(home.path("locked")) {
+        Ok(_) => as_nobody(&home, &args),
+        Err(_) => sayso(&home, &args),
+    };
+    home.check("bad_present_locked", &args, &ran);
+}
+
+#[test]
+fn a_policy_that_was_set_decides() {
+    let home = Home::new();
+    let set = |policy: &[&str]| {
+        check(
+            &home,
+            &format!("thresholds_set_{}", policy.join("_")),
+            &[&["thresholds", "set", "news"], policy].concat(),
+        )
+    };
+    set(&["always"]);
+    set(&["above", "2000"]);
+    assert_eq!(sayso(&home, &["thresholds", "set", "news", "above", "2,000", "--json"]).json()["version"], 2);
+    let decide = |tool: &str, length: &str| sayso(&home, &["thresholds", "decide", tool, length]).text();
+    assert_eq!(decide("news", "2000"), "one text (above 2000, policies of version 2)\n");
+    assert_eq!(decide("news", "2001"), "two texts (above 2000, policies of version 2)\n");
+    // What is not set goes by what is stored.
+    sayso(&home, &["run", "--tool", "other", "--", "echo", "hi"]);
+    assert_eq!(decide("other", "9"), "one text (never, proposed by 1 output)\n");
+    let report = sayso(&home, &["thresholds"]).text();
+    assert!(report.starts_with("other (success): 1 output, lengths in characters\n"), "{report}");
+    sayso(&home, &["run", "--tool", "news", "--", "echo", "hi"]);
+    check(&home, "thresholds_with_policy", &["thresholds", "--tool", "news"]);
+    check(&home, "bad_thresholds_set", &["thresholds", "set", "news", "above"]);
+    check(&home, "bad_thresholds_set_word", &["thresholds", "set", "news", "sometimes"]);
+    std::fs::write(home.path("wrong"), "{").unwrap();
+    check(&home, "bad_thresholds_set_file", &["thresholds", "set", "news", "never", "--policies", "wrong"]);
+    assert_eq!(std::fs::read(home.path("wrong")).unwrap(), b"{", "what it is not is left alone");
+    check(
+        &home,
+        "bad_thresholds_set_folder",
+        &["thresholds", "set", "news", "never", "--policies", "none/x"],
+    );
+}
+
+#[test]
+fn policies_that_are_set_at_once_are_all_kept() {
+    let home = Home::new();
+    let tools: Vec<String> = (0..12).map(|n| format!("tool{n}")).collect();
+    let set = |tool: &String| {
+        command(&home).args(["thresholds", "set", tool, "always"]).stdout(Stdio::null()).spawn()
+    };
+    let children: Vec<_> = tools.iter().map(|tool| set(tool).unwrap()).collect();
+    assert!(children.into_iter().all(|mut child| child.wait().unwrap().success()));
+    for tool in &tools {
+        let decided = sayso(&home, &["thresholds", "decide", tool, "1"]).text();
+        assert_eq!(decided, "two texts (always, policies of version 12)\n");
+    }
 }
 
 #[test]

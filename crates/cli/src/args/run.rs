@@ -17,7 +17,8 @@ use sayso_output::envelope::Purpose;
                   The exit code is the command's own; 128+N where signal N ended it; 124 where its time was over; 127 where \
                   it is not found, 126 where it cannot be run; 125 where sayso failed before it ran. Where the ledger \
                   fails, the command runs and its output is printed all the same, its exit code stays, and a warning says \
-                  what was not stored. SIGINT and SIGTERM are passed on to the command, and what came is stored.\n\n\
+                  what was not stored. SIGINT and SIGTERM are passed on to the command, and what came is stored. SIGKILL cannot be: \
+                  a command whose `sayso run` is killed goes on without it until it writes something that nobody reads any more.\n\n\
                   Tools that call `sayso emit` hand over a text for the model, which is printed, and one for the person, which \
                   --json gives."
 )]
@@ -91,7 +92,7 @@ pub(crate) struct Emit {
 )]
 pub(crate) struct Thresholds {
     #[command(subcommand)]
-    pub(crate) command: Option<Decide>,
+    pub(crate) command: Option<Policed>,
     #[command(flatten)]
     pub(crate) of: ThresholdsOf,
     /// Also tell what this threshold would do; may be given several times
@@ -111,12 +112,12 @@ pub(crate) struct ThresholdsOf {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Decide {
+pub(crate) enum Policed {
     /// Decide for one output, before anything is paid for a second text: one text or two
     #[command(
-        after_help = "Without --policies it goes by what `sayso thresholds` proposes for the tool. A file of policies is JSON: \
-                      {\"version\":3,\"tools\":{\"fetch\":{\"above\":500},\"ls\":\"never\",\"news\":\"always\"}}; the version is \
-                      told with the decision, so that it can be traced."
+        after_help = "It goes by the policy that `sayso thresholds set` gave the tool, else by what `sayso thresholds` proposes. \
+                      With --policies it goes by that file alone, and by `never` where the tool is not in it. The version of the \
+                      policies is told with the decision, so that it can be traced."
     )]
     Decide {
         /// The tool's name
@@ -131,6 +132,23 @@ pub(crate) enum Decide {
         /// Lengths from this file instead of the ledger; - is standard input
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
+    },
+    /// Set a tool's policy: never, above N, or always two texts
+    #[command(
+        after_help = "Policies stand in a file beside the ledger, named as the ledger with .policies.json behind it. It is JSON: \
+                      {\"version\":3,\"tools\":{\"fetch\":{\"above\":500},\"ls\":\"never\",\"news\":\"always\"}}. Each change counts its \
+                      version up."
+    )]
+    Set {
+        /// The tool's name
+        #[arg(value_name = "TOOL")]
+        name: String,
+        /// never, always, or above and a number of characters
+        #[arg(value_name = "POLICY", num_args = 1..=2, required = true)]
+        policy: Vec<String>,
+        /// Set it in this file
+        #[arg(long, value_name = "FILE")]
+        policies: Option<PathBuf>,
     },
 }
 

@@ -1,5 +1,7 @@
 //! `sayso thresholds`
 
+mod policies;
+
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
@@ -7,10 +9,10 @@ use std::path::Path;
 use sayso::store::{Output, StreamKind};
 use sayso::{OutputBytes, Reader};
 use sayso_output::Ending;
-use sayso_output::thresholds::{Choice, ExitClass, Layers, Lengths, Policies, Policy, Report};
+use sayso_output::thresholds::{Choice, ExitClass, Layers, Lengths, Policy, Report};
 use serde::Serialize;
 
-use crate::args::{Decide, Global, Thresholds, ThresholdsOf};
+use crate::args::{Global, Policed, Thresholds, ThresholdsOf};
 use crate::fail::Failure;
 use crate::io::{Out, one_line};
 use crate::open;
@@ -25,7 +27,13 @@ type All = BTreeMap<(String, ExitClass), Lengths>;
 
 pub(crate) fn run(args: &Thresholds, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
     match &args.command {
-        Some(decide) => run_decide(decide, global, out),
+        Some(Policed::Decide { name, length, policies, from }) => {
+            let by = by(name, policies.as_deref(), from.as_deref(), global)?;
+            decide(name, *length, by, out)
+        }
+        Some(Policed::Set { name, policy, policies }) => {
+            policies::set(name, policy, &policies::path(policies.as_deref(), global)?, out)
+        }
         None => reports(args, global, out),
     }
 }
@@ -44,6 +52,11 @@ struct Measured<'a> {
     histogram: Vec<(u64, u64, u64)>,
     choices: Vec<Would>,
     proposal: Would,
+    /// What was set for the tool, and the version of the policies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set: Option<Policy>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -69,18 +82,31 @@ fn reports(args: &Thresholds, global: &Global, out: &mut Out<'_>) -> Result<(), 
             None => "there are no outputs yet: `sayso run` and `sayso import` store them".to_owned(),
         }));
     }
+    let policies = match args.of.from {
+        Some(_) => None,
+        None => policies::known(&policies::path(None, global)?)?,
+    };
     for (place, ((tool, class), lengths)) in all.into_iter().enumerate() {
+        let set = policies.as_ref().and_then(|known| Some((known.given(&tool)?, known.version())));
         if out.json() {
-            measured(&tool, class, &lengths, &args.above).map_or(Ok(()), |m| out.object(&m))?;
-        } else {
-            let gap = if place > 0 { "\n" } else { "" };
-            out.line(format!("{gap}{}", Report::new(&one_line(&tool), class, lengths, &args.above)))?;
+            measured((&tool, class), &lengths, &args.above, set).map_or(Ok(()), |m| out.object(&m))?;
+            continue;
+        }
+        let gap = if place > 0 { "\n" } else { "" };
+        out.line(format!("{gap}{}", Report::new(&one_line(&tool), class, lengths, &args.above)))?;
+        if let Some((policy, version)) = set {
+            out.line(format!("policy: {policy} (version {version} of the policies)"))?;
         }
     }
     Ok(())
 }
 
-fn measured<'a>(tool: &'a str, class: ExitClass, lengths: &Lengths, above: &[u64]) -> Option<Measured<'a>> {
+fn measured<'a>(
+    (tool, class): (&'a str, ExitClass),
+    lengths: &Lengths,
+    above: &[u64],
+    set: Option<(Policy, u64)>,
+) -> Option<Measured<'a>> {
     let report = Report::new(tool, class, lengths.clone(), above);
     let summary = lengths.summary()?;
     Some(Measured {
@@ -95,6 +121,8 @@ fn measured<'a>(tool: &'a str, class: ExitClass, lengths: &Lengths, above: &[u64
         histogram: lengths.histogram(),
         choices: report.choices().into_iter().map(Would::from).collect(),
         proposal: report.proposal().into(),
+        set: set.map(|(policy, _)| policy),
+        version: set.map(|(_, version)| version),
     })
 }
 
@@ -110,37 +138,48 @@ struct Decided<'a> {
     outputs: Option<u64>,
 }
 
-fn run_decide(decide: &Decide, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
-    let Decide::Decide { name, length, policies, from } = decide;
-    let (policy, version, outputs) = match policies {
-        Some(path) => {
-            let policies = read_policies(path)?;
-            (policies.of(name), Some(policies.version()), None)
-        }
-        None => {
-            let of = ThresholdsOf { tool: Some(name.clone()), from: from.clone() };
-            let (policy, outputs) = proposed(name, lengths(&of, global)?);
-            (policy, None, Some(outputs))
-        }
+/// What a decision goes by.
+enum By {
+    /// The policies of this version.
+    Policies(Policy, u64),
+    /// What so many outputs propose.
+    Proposal(Policy, u64),
+}
+
+fn by(tool: &str, file: Option<&Path>, from: Option<&Path>, global: &Global) -> Result<By, Failure> {
+    if let Some(file) = file {
+        let policies = policies::read(file)?;
+        return Ok(By::Policies(policies.of(tool), policies.version()));
+    }
+    if from.is_none()
+        && let Some(policies) = policies::known(&policies::path(None, global)?)?
+        && let Some(policy) = policies.given(tool)
+    {
+        return Ok(By::Policies(policy, policies.version()));
+    }
+    let of = ThresholdsOf { tool: Some(tool.to_owned()), from: from.map(Path::to_owned) };
+    let (policy, outputs) = proposed(tool, lengths(&of, global)?);
+    Ok(By::Proposal(policy, outputs))
+}
+
+fn decide(tool: &str, length: u64, by: By, out: &mut Out<'_>) -> Result<(), Failure> {
+    let (policy, version, outputs) = match by {
+        By::Policies(policy, version) => (policy, Some(version), None),
+        By::Proposal(policy, outputs) => (policy, None, Some(outputs)),
     };
-    let texts = if policy.decide(*length) == Layers::Two { 2 } else { 1 };
-    let decided = Decided { tool: name, length: *length, texts, policy, version, outputs };
+    let texts = if policy.decide(length) == Layers::Two { 2 } else { 1 };
+    let decided = Decided { tool, length, texts, policy, version, outputs };
     out.either(&decided, || told(&decided))
 }
 
 fn told(decided: &Decided<'_>) -> String {
     let texts = if decided.texts == 2 { "two texts" } else { "one text" };
-    let policy = match decided.policy {
-        Policy::Never => "never".to_owned(),
-        Policy::Above(most) => format!("above {most}"),
-        Policy::Always => "always".to_owned(),
-    };
     let by = match (decided.version, decided.outputs) {
         (Some(version), _) => format!("policies of version {version}"),
         (None, Some(1)) => "proposed by 1 output".to_owned(),
         (None, outputs) => format!("proposed by {} outputs", outputs.unwrap_or(0)),
     };
-    format!("{texts} ({policy}, {by})")
+    format!("{texts} ({}, {by})", decided.policy)
 }
 
 /// What is proposed for a tool, by all of its outputs, and how many these are.
@@ -150,15 +189,6 @@ fn proposed(tool: &str, all: All) -> (Policy, u64) {
     let outputs = together.count();
     let report = Report::new(tool, ExitClass::Unknown, together, &[]);
     (report.proposal().policy, outputs)
-}
-
-fn read_policies(path: &Path) -> Result<Policies, Failure> {
-    let text =
-        std::fs::read(path).map_err(|e| Failure::io(format!("{} cannot be read", path.display()), e))?;
-    serde_json::from_slice(&text).map_err(|e| {
-        let what = format!("{} is no file of policies: see `sayso thresholds decide --help`", path.display());
-        Failure::io(what, io::Error::other(e))
-    })
 }
 
 fn lengths(of: &ThresholdsOf, global: &Global) -> Result<All, Failure> {

@@ -1,6 +1,7 @@
 //! What is decided for each tool, by version.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// When a tool's results go into two layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -41,7 +42,13 @@ impl Policies {
     /// The policy of a tool; `never` until one was set.
     #[must_use]
     pub fn of(&self, tool: &str) -> Policy {
-        self.tools.get(tool).copied().unwrap_or_default()
+        self.given(tool).unwrap_or_default()
+    }
+
+    /// The policy that was set for a tool.
+    #[must_use]
+    pub fn given(&self, tool: &str) -> Option<Policy> {
+        self.tools.get(tool).copied()
     }
 
     /// Sets a tool's policy and gives the version that holds from now on.
@@ -64,6 +71,16 @@ impl Policies {
     #[must_use]
     pub fn decide(&self, tool: &str, length: u64) -> Layers {
         self.of(tool).decide(length)
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never => f.write_str("never"),
+            Self::Above(most) => write!(f, "above {most}"),
+            Self::Always => f.write_str("always"),
+        }
     }
 }
 

@@ -32,12 +32,8 @@ impl Choice {
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self.policy {
-            Policy::Never => "never".to_owned(),
-            Policy::Above(most) => format!("above {most}"),
-            Policy::Always => "always".to_owned(),
-        };
-        write!(f, "{name}: {} of {} into two layers ({})", self.two, self.of, percent(self.two, self.of))?;
+        let (policy, share) = (self.policy, percent(self.two, self.of));
+        write!(f, "{policy}: {} of {} into two layers ({share})", self.two, self.of)?;
         match (self.policy, self.two) {
             (Policy::Above(_), 0) => write!(f, ": no output was so long, this threshold would do nothing"),
             (Policy::Above(_), two) if two == self.of => {
@@ -107,7 +103,8 @@ impl fmt::Display for Report {
         let Some(Summary { count, mean, median, p90, p99, max }) = self.lengths.summary() else {
             return write!(f, "{} ({class}): no outputs yet: run it, then look again", self.tool);
         };
-        writeln!(f, "{} ({class}): {count} outputs, lengths in characters", self.tool)?;
+        let outputs = if count == 1 { "output" } else { "outputs" };
+        writeln!(f, "{} ({class}): {count} {outputs}, lengths in characters", self.tool)?;
         writeln!(f, "mean {mean:.0}, median {median}, p90 {p90}, p99 {p99}, max {max}")?;
         for most in [500, 2_000] {
             let above = self.lengths.above(most);

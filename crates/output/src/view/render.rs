@@ -81,18 +81,30 @@ impl View {
             return whole.map(|whole| format!("[whole output: {whole}]"));
         }
         let mut sentences = vec![self.much(cut)];
-        let others = [
-            ("whole", &self.actions.whole),
+        sentences.extend(whole.as_ref().map(|whole| format!("whole: {whole}")));
+        let (added, apart) = self.parts(whole.as_deref());
+        sentences.extend(apart);
+        sentences.extend((!added.is_empty()).then(|| format!("parts: add {}", either(&added))));
+        Some(format!("[{}]", sentences.join(" | ")))
+    }
+
+    /// How to read a part: what is added to the action that reads the whole, and actions of their own.
+    fn parts(&self, whole: Option<&str>) -> (Vec<String>, Vec<String>) {
+        let parts = [
             ("a part", &self.actions.lines),
             ("search", &self.actions.grep),
             ("first lines", &self.actions.head),
             ("last lines", &self.actions.tail),
         ];
-        for (what, action) in others {
-            let action = action.as_deref().and_then(|a| self.named(a));
-            sentences.extend(action.map(|action| format!("{what}: {action}")));
+        let (mut added, mut apart) = (Vec::new(), Vec::new());
+        for (what, action) in parts {
+            let Some(action) = action.as_deref().and_then(|a| self.named(a)) else { continue };
+            match whole.and_then(|whole| action.strip_prefix(whole)?.strip_prefix(' ')) {
+                Some(rest) => added.push(rest.to_owned()),
+                None => apart.push(format!("{what}: {action}")),
+            }
         }
-        Some(format!("[{}]", sentences.join(" | ")))
+        (added, apart)
     }
 
     /// How much there is.
@@ -139,6 +151,14 @@ pub(super) fn text(text: &Text) -> Vec<String> {
     rows.extend(goes_on.then(|| format!("[… from line {} on: …]", grouped(after))));
     rows.extend(text.lines.iter().filter(|l| l.number >= after).map(ToString::to_string));
     rows
+}
+
+/// `a, b or c`
+fn either(words: &[String]) -> String {
+    match words {
+        [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        words => words.concat(),
+    }
 }
 
 /// A name or action within a row: one line, bounded.
