@@ -354,9 +354,9 @@ pub(crate) struct Reinject {
     /// Tokens that may come back at most, as estimated
     #[arg(long, value_name = "N")]
     pub(crate) budget: Option<u64>,
-    /// Tokens of the model's window
-    #[arg(long, value_name = "N", default_value_t = sayso::WINDOW_TOKENS)]
-    pub(crate) window: u64,
+    /// Tokens of the model's window [default: 128000, or the next of 200000, 400000 and 1000000 that the context fits in]
+    #[arg(long, value_name = "N")]
+    pub(crate) window: Option<u64>,
     /// Say what was thought of, why, and what each costs
     #[arg(long)]
     pub(crate) explain: bool,

@@ -1,13 +1,11 @@
-//! Parts of a stored stream, at a memory that does not grow with it.
+//! Parts of a stored stream as they are shown: whole characters, and what stands around a match.
 
-use std::io::{self, Write};
-use std::ops::ControlFlow;
-
-use memchr::{memchr, memchr_iter};
-use regex::bytes::Regex;
 use sayso::model::OutputId;
 use sayso::store::StreamKind;
-use sayso::{Error, Reader};
+use sayso::{Error, GrepMatch, OutputBytes, Reader};
+
+/// Bytes of a matching line that are shown at most.
+const SHOWN: usize = 1_024;
 
 /// One stream of an output.
 #[derive(Debug, Clone, Copy)]
@@ -17,184 +15,27 @@ pub(crate) struct Stream<'a> {
     pub(crate) kind: StreamKind,
 }
 
-/// A place in a stream: a byte, and the line that it stands in (from 1), where lines are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct At {
-    pub(crate) byte: u64,
-    pub(crate) line: u64,
-}
-
-impl At {
-    pub(crate) const START: Self = Self { byte: 0, line: 1 };
-}
-
-/// A line that matches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Match {
-    pub(crate) line: u64,
-    /// The line, or of a long one what stands around the match.
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) cut: bool,
-    /// Where the search goes on.
-    pub(crate) after: At,
-}
-
-/// Bytes of a line that are looked at in one piece. A longer line is looked at in pieces.
-const PIECE: usize = 64 * 1024;
-/// Bytes by which pieces of a long line overlap: a longer match may be missed there.
-const OVERLAP: usize = 4 * 1024;
-/// Bytes of a matching line that are shown at most.
-const SHOWN: usize = 1_024;
-
 impl Stream<'_> {
+    pub(crate) fn open(&self) -> Result<OutputBytes, Error> {
+        let gone = || Error::OutputGone { id: self.output };
+        self.reader.open_output(self.output, self.kind)?.ok_or_else(gone)
+    }
+
     /// At most so many bytes from a place on.
     pub(crate) fn window(&self, from: u64, most: usize) -> Result<Vec<u8>, Error> {
         let mut window = Vec::new();
-        if let Some(mut bytes) = self.reader.open_output(self.output, self.kind)? {
-            bytes.range(from, from.saturating_add(most as u64), &mut window)?;
-        }
+        self.open()?.range(from, from.saturating_add(most as u64), &mut window)?;
         Ok(window)
     }
-
-    /// The byte at which a line starts (from 1); `None` where there are fewer lines.
-    pub(crate) fn line(&self, number: u64) -> Result<Option<u64>, Error> {
-        let (mut left, mut at) = (number.saturating_sub(1), 0);
-        if left == 0 {
-            return Ok(Some(0));
-        }
-        self.read(0, &mut |bytes| {
-            for index in memchr_iter(b'\n', bytes) {
-                left -= 1;
-                if left == 0 {
-                    at += index as u64 + 1;
-                    return ControlFlow::Break(());
-                }
-            }
-            at += bytes.len() as u64;
-            ControlFlow::Continue(())
-        })?;
-        Ok((left == 0).then_some(at))
-    }
-
-    /// The lines that match, from a place on, until told to stop.
-    pub(crate) fn grep(
-        &self,
-        from: At,
-        pattern: &Regex,
-        each: &mut dyn FnMut(Match) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
-        let mut search = Search { pattern, each, at: from, open: Vec::new(), shown: false };
-        let mut stopped = false;
-        self.read(from.byte, &mut |bytes| {
-            let step = search.bytes(bytes);
-            stopped = step.is_break();
-            step
-        })?;
-        if !stopped {
-            let _ = search.line_ends(false);
-        }
-        Ok(())
-    }
-
-    /// Reads from a place on until told to stop.
-    fn read(&self, from: u64, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), Error> {
-        let Some(mut bytes) = self.reader.open_output(self.output, self.kind)? else { return Ok(()) };
-        let mut sink = Sink { each, stopped: false };
-        match bytes.range(from, u64::MAX, &mut sink) {
-            Err(_) if sink.stopped => Ok(()),
-            read => read.map(|_| ()),
-        }
-    }
 }
 
-/// Takes bytes until it has enough.
-struct Sink<'s> {
-    each: &'s mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-    stopped: bool,
-}
-
-impl Write for Sink<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if (self.each)(bytes).is_break() {
-            self.stopped = true;
-            return Err(io::Error::other("enough was read"));
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-struct Search<'p, 'e> {
-    pattern: &'p Regex,
-    each: &'e mut dyn FnMut(Match) -> ControlFlow<()>,
-    /// Where what is open begins.
-    at: At,
-    /// The beginning of a line whose end has not come, or the last of it where it is long.
-    open: Vec<u8>,
-    /// Whether the line that is open was shown.
-    shown: bool,
-}
-
-impl Search<'_, '_> {
-    fn bytes(&mut self, mut bytes: &[u8]) -> ControlFlow<()> {
-        while let Some(end) = memchr(b'\n', bytes) {
-            let (line, rest) = bytes.split_at(end);
-            self.part(line)?;
-            self.line_ends(true)?;
-            bytes = rest.get(1..).unwrap_or_default();
-        }
-        self.part(bytes)
-    }
-
-    /// More of the line that is open, piece by piece.
-    fn part(&mut self, bytes: &[u8]) -> ControlFlow<()> {
-        for piece in bytes.chunks(PIECE) {
-            self.open.extend_from_slice(piece);
-            if self.open.len() >= 2 * PIECE {
-                self.look(true)?;
-                let gone = self.open.len() - OVERLAP;
-                self.open.drain(..gone);
-                self.at.byte += gone as u64;
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn line_ends(&mut self, broken: bool) -> ControlFlow<()> {
-        let next =
-            At { byte: self.at.byte + self.open.len() as u64 + u64::from(broken), line: self.at.line + 1 };
-        let step = self.look(false);
-        (self.at, self.shown) = (next, false);
-        self.open.clear();
-        step
-    }
-
-    /// Looks for the pattern in what is open.
-    fn look(&mut self, goes_on: bool) -> ControlFlow<()> {
-        let line = self.open.strip_suffix(b"\r").unwrap_or(&self.open);
-        let Some(found) = self.pattern.find(line).filter(|_| !self.shown) else {
-            return ControlFlow::Continue(());
-        };
-        self.shown = true;
-        let cut = line.len() > SHOWN || goes_on;
-        let from = if line.len() > SHOWN {
-            found.start().saturating_sub(SHOWN / 4).min(line.len() - SHOWN)
-        } else {
-            0
-        };
-        let shown = line.get(from..line.len().min(from + SHOWN)).unwrap_or_default();
-        let end = self.at.byte + self.open.len() as u64;
-        // Where a line goes on, the next page begins within it, and may show it once more.
-        let after = if goes_on {
-            At { byte: end, line: self.at.line }
-        } else {
-            At { byte: end + 1, line: self.at.line + 1 }
-        };
-        (self.each)(Match { line: self.at.line, bytes: shown.to_vec(), cut, after })
-    }
+/// What is shown of a line that matches, without its line break, and whether that is not the whole line.
+pub(crate) fn around<'m>(one: &'m GrepMatch<'_>) -> (&'m [u8], bool) {
+    let line = if one.cut { one.text } else { one.text.strip_suffix(b"\r").unwrap_or(one.text) };
+    let most = line.len().saturating_sub(SHOWN);
+    let from = one.found.start.saturating_sub(SHOWN / 4).min(most);
+    let shown = line.get(from..line.len().min(from + SHOWN)).unwrap_or_default();
+    (shown, one.cut || most > 0)
 }
 
 /// The bytes of the first characters of bytes that are shown with U+FFFD for what is no UTF-8.
@@ -246,34 +87,23 @@ mod tests {
         assert_eq!(whole(b"ab"), b"ab");
     }
 
-    fn found(pieces: &[&[u8]], pattern: &str) -> Vec<(u64, String, bool, At)> {
-        let mut found = Vec::new();
-        let pattern = Regex::new(pattern).unwrap();
-        let mut each = |one: Match| {
-            found.push((one.line, String::from_utf8_lossy(&one.bytes).into_owned(), one.cut, one.after));
-            ControlFlow::Continue(())
-        };
-        let mut search =
-            Search { pattern: &pattern, each: &mut each, at: At::START, open: Vec::new(), shown: false };
-        for piece in pieces {
-            let _ = search.bytes(piece);
-        }
-        let _ = search.line_ends(false);
-        found
-    }
-
     #[test]
-    fn lines_are_found_across_pieces() {
-        let at = |byte, line| At { byte, line };
-        let expected =
-            [(1, "one plan".to_owned(), false, at(9, 2)), (3, "plan".to_owned(), false, at(20, 4))];
-        assert_eq!(found(&[b"one pl", b"an\nother\nplan"], "plan$|^plan"), expected);
-        let long = format!("{}needle{}\nend needle", "x".repeat(300_000), "y".repeat(300_000));
-        let found = found(&[long.as_bytes()], "needle");
-        assert_eq!(
-            found.iter().map(|(line, _, cut, _)| (*line, *cut)).collect::<Vec<_>>(),
-            [(1, true), (2, false)]
-        );
-        assert!(found[0].1.contains("needle") && found[0].1.len() <= SHOWN);
+    fn of_a_long_line_what_stands_around_the_match_is_shown() {
+        let shown = |text: &str, found: std::ops::Range<usize>, cut| {
+            let after = sayso::LinePlace::START;
+            let one = GrepMatch { line: 1, at: 0, text: text.as_bytes(), found, cut, after };
+            let (bytes, cut) = around(&one);
+            (String::from_utf8(bytes.to_vec()).unwrap(), cut)
+        };
+        assert_eq!(shown("one plan\r", 4..8, false), ("one plan".to_owned(), false));
+        let long = format!("{}plan{}", "x".repeat(2_000), "y".repeat(2_000));
+        for (found, cut) in [(2_000..2_004, false), (2_000..2_004, true)] {
+            let (text, cut) = shown(&long, found, cut);
+            assert!(
+                cut && text.len() == SHOWN && text.starts_with(&format!("{}plan", "x".repeat(SHOWN / 4)))
+            );
+        }
+        assert!(shown(&long, 3_990..3_995, false).0.ends_with("yyy"));
+        assert_eq!(shown("part", 0..4, true), ("part".to_owned(), true));
     }
 }

@@ -178,8 +178,15 @@ kinds! {
 
 kinds! {
     /// How the ranges of a re-injection are rendered. What was recorded with one is always rendered with it.
-    Layout, "layout", "v1" {
-        /// The first one.
+    Layout, "layout", "v1, v2" {
+        /// The first one: what a range holds, with all that hides in it made visible.
         V1 = "v1",
+        /// What a terminal would show of the range: without escape sequences and what was overwritten.
+        V2 = "v2",
     }
+}
+
+impl Layout {
+    /// What is recorded now.
+    pub const NEWEST: Self = Self::V2;
 }

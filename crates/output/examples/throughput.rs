@@ -1,4 +1,4 @@
-//! How fast outputs are presented and searched, beside `wc -l`: `cargo run --release -p sayso-output --example throughput [MiB]`.
+//! How fast outputs are presented, beside `wc -l`: `cargo run --release -p sayso-output --example throughput [MiB]`.
 //!
 //! CPU time of whole passes over a file, best of five; only the ratios mean something. The last line is the peak memory.
 #![allow(clippy::print_stdout, reason = "its output is for people")]
@@ -9,8 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use sayso_output::read::Grep;
-use sayso_output::{Actions, Capture, Ending, FileSource, Limits, Profile, Source, Stream, present};
+use sayso_output::{Actions, Capture, Ending, FileSource, Limits, Profile, Stream, present};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -64,7 +63,7 @@ fn main() -> Outcome {
     let colour = |n: u64| format!("\u{1B}[32mINFO\u{1B}[0m worker {n}: request done in {} ms\r\n", n % 977);
     let texts: [(&str, &dyn Fn(u64) -> String); 3] =
         [("log", &log), ("korean", &korean), ("colour", &colour)];
-    println!("{:<8} {:>9} {:>9} {:>9} {:>9} {:>6}", "text", "wc -l", "success", "failure", "grep", "ratio");
+    println!("{:<8} {:>9} {:>9} {:>9} {:>6}", "text", "wc -l", "success", "failure", "ratio");
     for (name, line) in texts {
         let path = folder.join(name);
         write(&path, size, line)?;
@@ -74,14 +73,8 @@ fn main() -> Outcome {
         })?;
         let success = best(|| shown(&path, Ending::Exit(0)))?;
         let failure = best(|| shown(&path, Ending::Exit(1)))?;
-        let grep = Grep::new("worker 777777")?;
-        let grep = best(|| {
-            let source = FileSource::new(File::open(&path)?)?;
-            grep.search(&mut *source.open(0)?, &mut |_| true)?;
-            Ok(())
-        })?;
         let ratio = wc / success;
-        println!("{name:<8} {wc:>8.3}s {success:>8.3}s {failure:>8.3}s {grep:>8.3}s {ratio:>6.2}");
+        println!("{name:<8} {wc:>8.3}s {success:>8.3}s {failure:>8.3}s {ratio:>6.2}");
     }
     std::fs::remove_dir_all(&folder)?;
     let status = std::fs::read_to_string("/proc/self/status")?;

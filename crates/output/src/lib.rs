@@ -1,7 +1,6 @@
 //! Tool output: two layers, two recipients.
 //!
 //! - [`execute`] runs a command and passes on what it produces, raw; [`present()`] makes of a [`Capture`] the [`View`] that a model is shown.
-//! - [`read`] gives parts of a stored output and searches it.
 //! - [`envelope`] is a result for two recipients, [`wire`] carries it from a tool to whoever runs it, [`thresholds`] tells when it is worth it.
 //!
 //! Nothing here knows a store: bytes and values in, values and text out.
@@ -16,7 +15,6 @@ pub mod fuzzing;
 pub mod limits;
 mod present;
 mod profile;
-pub mod read;
 mod salient;
 mod text;
 pub mod thresholds;
@@ -28,5 +26,5 @@ pub use capture::FileSource;
 pub use capture::{Capture, Ending, Kept, Source, Stream, StreamName};
 pub use present::{Unreadable, present};
 pub use profile::{Actions, Limits, Profile};
-pub use text::{Basis, Binary, Charset, Cleaned, LineSink};
+pub use text::{Basis, Binary, Charset, Cleaned, LineSink, as_shown};
 pub use view::{Footer, Line, View};

@@ -36,12 +36,6 @@ pub const LINE_EDIT_BYTES: usize = 16 * 1024;
 pub const ESCAPE_BYTES: usize = 4_096;
 /// Entries of the read order that are noted, at most.
 pub const READ_ORDER: usize = 4_096;
-/// Bytes of a line that a search shows, at most.
-pub const GREP_LINE_BYTES: usize = 4_096;
-/// Bytes of a line that a search looks at in one piece; longer lines are searched in overlapping pieces of this size.
-pub const GREP_PIECE_BYTES: usize = 1024 * 1024;
-/// Bytes by which the pieces of a giant line overlap in a search.
-pub const GREP_OVERLAP_BYTES: usize = 4_096;
 /// Bytes of both texts of an envelope on the wire, at most.
 pub const WIRE_BYTES: u64 = 16 * 1024 * 1024;
 /// Files that are read from one spool folder, at most.

@@ -45,7 +45,9 @@ pub use forward::{Destination, ForwardRequest, Selection};
 pub use host::{Host, SystemHost};
 pub use ledger::{Ledger, NewTurn, Options, SpeakerRef};
 pub use origin::OriginReport;
-pub use output::{Ended, Ending, GrepMatch, NewOutput, OutputBytes, OutputWriter, Pattern};
+pub use output::{
+    Ended, Ending, GrepMatch, LinePlace, NewOutput, OutputBytes, OutputWriter, Pattern, PatternError,
+};
 pub use plan::Plan;
 pub use reader::{HeadKept, Reader};
 pub use redact::{Quotes, Redacted};

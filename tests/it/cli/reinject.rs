@@ -97,6 +97,40 @@ fn words_come_from_an_argument_or_from_standard_input() {
     assert!(shown.contains("24:40에 떠납니다"), "{shown}");
 }
 
+/// A compaction that the real Codex made, in the demo's recording: what comes back, the same each time, and what is gone.
+#[test]
+fn a_session_that_codex_compacted() {
+    let home = Home::new();
+    let recording = include_bytes!("../../../crates/cli/demo/codex.jsonl");
+    std::fs::write(home.path("codex.jsonl"), recording).unwrap();
+    assert_eq!(home.run(&["import", "codex.jsonl"]).code, Some(0));
+    let session = home.run(&["sessions", "--json"]).json();
+    let session = address(&session);
+    let explained = home.run(&["reinject", &session, "--explain", "--json"]).json();
+    assert!(!explained["ranges"].as_array().unwrap().is_empty(), "{explained}");
+    let contexts = || {
+        ["openai-responses", "openai-chat", "anthropic"].map(|provider| {
+            let ran = home.run(&["context", &session, "--for", provider]);
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.text()
+        })
+    };
+    let once = contexts();
+    let again = home.run(&["reinject", &session, "--json"]).json();
+    assert_eq!((&again["entry"], &again["known"]), (&explained["entry"], &serde_json::json!(true)));
+    assert_eq!(contexts(), once, "the same bytes");
+    for context in &once {
+        assert!(context.contains("shown again because"), "{context}");
+    }
+    let range = &explained["ranges"][0];
+    let turn = range["turn"].as_str().unwrap();
+    let redacted = home.run(&["redact", turn]);
+    assert_eq!(redacted.code, Some(0), "{}", redacted.stderr);
+    for context in contexts() {
+        assert!(context.contains("is no longer there"), "{context}");
+    }
+}
+
 #[test]
 fn bad_input() {
     let home = imported();

@@ -8,7 +8,8 @@ use std::time::Duration;
 use sayso::model::{OutputId, PartBody, ToolResult};
 use sayso::store::{OutputState, OutputStream, ReadOrder, Refusal, Run, StoreOutput, StreamKind};
 use sayso::{
-    Ended, Ending, Error, Forks, NewOutput, NewTurn, OutputBytes, Pattern, Quotes, Scope, SpeakerKind, Target,
+    Ended, Ending, Error, Forks, LinePlace, NewOutput, NewTurn, OutputBytes, Pattern, Quotes, Scope,
+    SpeakerKind, Target,
 };
 
 use super::open;
@@ -313,4 +314,29 @@ fn any_part_is_what_the_whole_has_there() {
     let trimmed: Vec<_> =
         found.iter().map(|(line, at, text)| (*line, *at, text.trim_end().to_owned())).collect();
     assert_eq!(trimmed, wanted.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_search_goes_on_where_it_stopped_and_shows_no_line_again() {
+    let world = open();
+    let giant = format!("{}{}", "wanted ".repeat(3), format!("{} wanted", "-".repeat(900_000)).repeat(4));
+    let text = format!("wanted\nno\n{giant}\nalso wanted\n\n{giant}");
+    let id = written(&world, NewOutput::of("cat"), &[(StreamKind::Stdout, text.as_bytes())], Ending::Exit(0));
+    let (mut bytes, pattern) = (stdout(&world, id), Pattern::new("wanted").unwrap());
+    let (mut place, mut lines) = (LinePlace::START, Vec::new());
+    loop {
+        let mut next = None;
+        let _ = bytes
+            .grep_from(place, &pattern, &mut |m| {
+                assert_eq!(&m.text[m.found.clone()], b"wanted");
+                next = Some((m.line, m.after));
+                Ok(ControlFlow::Break(()))
+            })
+            .unwrap();
+        let Some((line, after)) = next else { break };
+        lines.push(line);
+        place = after;
+    }
+    assert_eq!(lines, [1, 3, 4, 6]);
+    assert_eq!([1, 2, 3, 7].map(|n| bytes.place_of_line(n).unwrap()), [Some(0), Some(7), Some(10), None]);
 }

@@ -5,6 +5,7 @@ pub(crate) mod growth;
 pub(crate) mod import;
 pub(crate) mod last;
 pub(crate) mod long;
+pub(crate) mod outputs;
 pub(crate) mod peers;
 pub(crate) mod search;
 pub(crate) mod writers;
@@ -16,7 +17,7 @@ use crate::report::Report;
 
 type Measure = fn(&mut Ground, &mut Report) -> Result<()>;
 
-const ALL: [(&str, Measure); 8] = [
+const ALL: [(&str, Measure); 9] = [
     ("append", append::run),
     ("peers", peers::run),
     ("writers", writers::run),
@@ -25,10 +26,11 @@ const ALL: [(&str, Measure); 8] = [
     ("search", search::run),
     ("growth", growth::run),
     ("long", long::run),
+    ("outputs", outputs::run),
 ];
 /// What `--only` takes.
-pub(crate) const NAMES: [&str; 8] =
-    ["append", "peers", "writers", "import", "last", "search", "growth", "long"];
+pub(crate) const NAMES: [&str; 9] =
+    ["append", "peers", "writers", "import", "last", "search", "growth", "long", "outputs"];
 
 /// Measures everything, or what was named.
 pub(crate) fn all(only: &[String], ground: &mut Ground, report: &mut Report) -> Result<()> {

@@ -8,7 +8,9 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Lines are counted from 1 and end with LF; bytes are counted from 0. A range A:B has both ends in it; A: goes \
-                  on to the end. The pattern of --grep is a regular expression, and (?i) at its beginning ignores case.\n\n\
+                  on to the end. The pattern of --grep is a regular expression for one line, and (?i) at its beginning ignores \
+                  case. Of a line of more than 4 KiB it shows what stands around the match; in one of more than 1 MiB it \
+                  may miss a match of more than 64 KiB.\n\n\
                   With --json, the whole is what is known of the output, and a part is one object for each line: \
                   its place (`at`, in bytes), its number where it is known, and its text."
 )]

@@ -1,7 +1,10 @@
 //! `sayso reinject`
 
 use sayso::model::{EntryId, OutputId, RangeSource, StreamKind, TextRange, Why, text};
-use sayso::{Address, BroughtBack, Considered, Reader, ReinjectRequest, ReinjectionPlan, Trigger, Verdict};
+use sayso::{
+    Address, BroughtBack, Considered, Reader, ReinjectRequest, ReinjectionPlan, Trigger, Verdict,
+    WINDOW_TOKENS,
+};
 use serde::Serialize;
 
 use crate::args::{Global, Reinject};
@@ -48,7 +51,8 @@ pub(crate) fn run(args: &Reinject, global: &Global, out: &mut Out<'_>) -> Result
     let session = reader.find_session(&args.session)?;
     let request = ReinjectRequest {
         budget: args.budget,
-        ..ReinjectRequest::of(session.id, trigger(args)?).window(args.window)
+        window: args.window,
+        ..ReinjectRequest::of(session.id, trigger(args)?)
     };
     let plan = match args.explain || args.dry_run {
         true => Some(reader.plan_reinjection(&request)?),
@@ -123,7 +127,7 @@ fn answer(
         known: done.map(|done| done.fate == sayso::Fate::Known),
         ranges,
         plan: plan.filter(|_| args.explain).map(|plan| Plan {
-            window: args.window,
+            window: plan.window,
             used: plan.used,
             budget: plan.budget,
             looked_at: plan.looked_at,
@@ -171,7 +175,13 @@ const fn because(fate: Verdict) -> &'static str {
 }
 
 fn explain(args: &Reinject, plan: &ReinjectionPlan, out: &mut Out<'_>) -> Result<(), Failure> {
-    out.line(format!("window     {} tokens, of which the context takes {}", args.window, plan.used))?;
+    let (window, used) = (plan.window, plan.used);
+    let taken = if args.window.is_none() && window > WINDOW_TOKENS {
+        ", taken for the model's since the context fits in none smaller: --window says it"
+    } else {
+        ""
+    };
+    out.line(format!("window     {window} tokens, of which the context takes {used}{taken}"))?;
     out.line(format!("budget     {} tokens", plan.budget))?;
     out.line(format!("looked at  {} results", plan.looked_at))?;
     let count = plan.chosen().count();

@@ -104,7 +104,8 @@ pub(crate) fn list(access: Access) -> Vec<Tool> {
             "output",
             "Read a stored tool output",
             "Read what a tool printed, whole as it was stored, in parts: from a line, from a byte, or the lines that match a \
-             regular expression. show and search name outputs by id. At most 64 KiB an answer; next is the cursor to the \
+             regular expression (in a line of over 1 MiB, a match of over 64 KiB may be missed). show and search name outputs \
+             by id. At most 64 KiB an answer; next is the cursor to the \
              rest.",
         ),
     ];

@@ -2,11 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use regex::bytes::{Regex, RegexBuilder};
 use sayso::model::{Address, OutputId, hidden};
 use sayso::store::{Output, StreamKind};
 use sayso::view::json_line;
-use sayso::{Error, Reader};
+use sayso::{Error, LinePlace, Pattern, Reader};
 
 use super::{Answer, lines};
 use crate::answer::{self, LineShown};
@@ -15,7 +14,7 @@ use crate::bound::{FORM_BYTES, fitting, json_len};
 use crate::cursor::{Request, stale};
 use crate::fail::Fault;
 use crate::room::Room;
-use crate::stream::{At, Stream, bytes_of, whole};
+use crate::stream::{Stream, around, bytes_of, whole};
 use crate::words::{self, NOTICE};
 
 /// Bytes of a page that are not for the words.
@@ -42,7 +41,7 @@ pub(super) fn answer(room: &Room, args: &args::Output) -> Result<Answer, Fault> 
         most: args.count.unwrap_or(u64::MAX).max(1),
     };
     let part = match &args.grep {
-        Some(pattern) => page.matches(&regex(pattern)?, start.unwrap_or(At::START))?,
+        Some(pattern) => page.matches(&read_pattern(pattern)?, start.unwrap_or(LinePlace::START))?,
         None => page.words(args, start)?,
     };
     Ok(told(&reader, &request, &output, &page, part))
@@ -76,9 +75,8 @@ fn size(output: &Output, kind: StreamKind) -> Result<u64, Fault> {
     })
 }
 
-fn regex(pattern: &str) -> Result<Regex, Fault> {
-    let built = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
-    built.map_err(|error| {
+fn read_pattern(pattern: &str) -> Result<Pattern, Fault> {
+    Pattern::within(pattern, PATTERN_BYTES).map_err(|error| {
         let why = words::line(&error.to_string(), 300);
         Fault::request(format!(
             "the pattern is no regular expression ({why}): escape its special characters with \\"
@@ -87,10 +85,10 @@ fn regex(pattern: &str) -> Result<Regex, Fault> {
 }
 
 /// `BYTE.LINE`.
-fn place(text: &str) -> Result<At, Fault> {
+fn place(text: &str) -> Result<LinePlace, Fault> {
     let (byte, line) = text.split_once('.').ok_or_else(stale)?;
     let number = |text: &str| text.parse().map_err(|_| stale());
-    Ok(At { byte: number(byte)?, line: number(line)? })
+    Ok(LinePlace { byte: number(byte)?, line: number(line)? })
 }
 
 /// What is read of a stream.
@@ -103,16 +101,16 @@ struct Page<'a> {
 
 /// What was read.
 enum Part {
-    Words { from: At, text: String, lines: bool, next: Option<At> },
-    Matches { found: Vec<LineShown>, next: Option<At> },
+    Words { from: LinePlace, text: String, lines: bool, next: Option<LinePlace> },
+    Matches { found: Vec<LineShown>, next: Option<LinePlace> },
 }
 
 impl Page<'_> {
-    fn words(&self, args: &args::Output, start: Option<At>) -> Result<Part, Fault> {
+    fn words(&self, args: &args::Output, start: Option<LinePlace>) -> Result<Part, Fault> {
         let by_lines = args.byte.is_none();
         let from = match (start, args.byte, args.line) {
             (Some(start), ..) => start,
-            (None, Some(byte), _) => At { byte, line: 0 },
+            (None, Some(byte), _) => LinePlace { byte, line: 0 },
             (None, None, line) => self.line(line.unwrap_or(1))?,
         };
         if from.byte > self.size {
@@ -132,16 +130,17 @@ impl Page<'_> {
         let kept = self.fitting(&bytes, by_lines, ends);
         bytes.truncate(kept);
         let breaks = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let next = At { byte: from.byte + kept as u64, line: if by_lines { from.line + breaks } else { 0 } };
+        let next =
+            LinePlace { byte: from.byte + kept as u64, line: if by_lines { from.line + breaks } else { 0 } };
         let text = String::from_utf8_lossy(&bytes).into_owned();
         Ok(Part::Words { from, text, lines: by_lines, next: (next.byte < self.size).then_some(next) })
     }
 
-    fn line(&self, number: u64) -> Result<At, Fault> {
-        let byte = self.stream.line(number)?;
+    fn line(&self, number: u64) -> Result<LinePlace, Fault> {
+        let byte = self.stream.open()?.place_of_line(number)?;
         let fewer =
             || Fault::request("the stream has fewer lines: start at an earlier one, or read with grep");
-        Ok(At { byte: byte.ok_or_else(fewer)?, line: number })
+        Ok(LinePlace { byte: byte.ok_or_else(fewer)?, line: number })
     }
 
     /// How many of the bytes one answer holds: whole lines, where there are any and lines were asked for.
@@ -167,21 +166,22 @@ impl Page<'_> {
         }
     }
 
-    fn matches(&self, pattern: &Regex, from: At) -> Result<Part, Fault> {
+    fn matches(&self, pattern: &Pattern, from: LinePlace) -> Result<Part, Fault> {
         let (mut found, mut left, mut next) = (Vec::new(), FORM_BYTES - FRAME, None);
         let mut after = from;
-        self.stream.grep(from, pattern, &mut |one| {
-            let text = hidden::show(&String::from_utf8_lossy(&one.bytes)).into_owned();
-            let line = LineShown { line: one.line, text, cut: one.cut };
+        let _ = self.stream.open()?.grep_from(from, pattern, &mut |one| {
+            let (bytes, cut) = around(one);
+            let text = hidden::show(&String::from_utf8_lossy(bytes)).into_owned();
+            let line = LineShown { line: one.line, text, cut };
             let cost = json_len(&line).max(json_len(&match_line(&line))) + 4;
             if cost > left || found.len() as u64 >= self.most {
                 next = Some(after);
-                return ControlFlow::Break(());
+                return Ok(ControlFlow::Break(()));
             }
             left -= cost;
             after = one.after;
             found.push(line);
-            ControlFlow::Continue(())
+            Ok(ControlFlow::Continue(()))
         })?;
         Ok(Part::Matches { found, next })
     }

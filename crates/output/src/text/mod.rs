@@ -6,11 +6,13 @@ mod decode;
 mod escape;
 mod line;
 mod magic;
+mod shown;
 mod survey;
 
 pub use charset::{Basis, Charset};
 pub use clean::{Cleaned, LineSink};
 pub use magic::Binary;
+pub use shown::as_shown;
 
 pub(crate) use charset::{Plan, plan};
 pub(crate) use clean::Cleaner;

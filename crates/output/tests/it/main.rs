@@ -5,7 +5,6 @@
 mod execute;
 mod present;
 mod properties;
-mod reading;
 mod support;
 mod thresholds;
 mod wire;

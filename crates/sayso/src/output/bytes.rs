@@ -7,8 +7,9 @@ use sayso_model::OutputId;
 use sayso_model::limits::CHUNK_BYTES;
 use sayso_store::{OpenStream, StoreError, StreamKind};
 
-use super::grep::{self, GrepMatch, Pattern};
+use super::grep::{self, GrepMatch, LinePlace};
 use super::lines;
+use super::pattern::Pattern;
 use crate::error::Error;
 use crate::reader::Reader;
 
@@ -123,14 +124,16 @@ impl OutputBytes {
         self.range(from, u64::MAX, out)
     }
 
-    /// Where a line begins, by its number from 1; the end where there is no such line.
+    /// Where a line begins, by its number from 1: behind the line break before it; `None` where there are fewer.
     ///
     /// # Errors
     ///
     /// As for [`OutputBytes::range`].
-    pub fn place_of_line(&mut self, line: u64) -> Result<u64, Error> {
-        self.lines(line, line.saturating_sub(1), &mut io::sink())?;
-        Ok(self.at + self.used as u64)
+    pub fn place_of_line(&mut self, line: u64) -> Result<Option<u64>, Error> {
+        self.move_to(0);
+        let before = line.saturating_sub(1);
+        let passed = lines::pass(self, before, &mut |_| Ok(())).map_err(failed)?;
+        Ok((passed.ended == before).then_some(passed.bytes))
     }
 
     /// How many lines it has; the last needs no line break.
@@ -143,7 +146,7 @@ impl OutputBytes {
     }
 
     /// Shows each line that matches, in order, until told to stop; whether it went on to the end. Memory is bounded also
-    /// for giant lines, see [`GrepMatch`].
+    /// for giant lines: of what matches in a line of over 1 MiB, a match of over 64 KiB may be missed, see also [`GrepMatch`].
     ///
     /// # Errors
     ///
@@ -153,8 +156,34 @@ impl OutputBytes {
         pattern: &Pattern,
         each: &mut dyn FnMut(&GrepMatch<'_>) -> io::Result<ControlFlow<()>>,
     ) -> Result<ControlFlow<()>, Error> {
-        self.move_to(0);
-        grep::search(self, pattern, each).map_err(failed)
+        self.grep_from(LinePlace::START, pattern, each)
+    }
+
+    /// The same from a place on that an earlier match gave. What is left there of a line that was shown is passed over.
+    ///
+    /// # Errors
+    ///
+    /// As for [`OutputBytes::grep`].
+    pub fn grep_from(
+        &mut self,
+        place: LinePlace,
+        pattern: &Pattern,
+        each: &mut dyn FnMut(&GrepMatch<'_>) -> io::Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>, Error> {
+        let place = self.next_line(place)?;
+        grep::search(self, place, pattern, each).map_err(failed)
+    }
+
+    /// Moves to a place, or to the end of the line that it stands within.
+    fn next_line(&mut self, place: LinePlace) -> Result<LinePlace, Error> {
+        let before = place.byte.saturating_sub(1);
+        self.move_to(before);
+        if place.byte == 0 {
+            return Ok(place);
+        }
+        let passed = lines::pass(self, 1, &mut |_| Ok(())).map_err(failed)?;
+        let within = u64::from(passed.bytes > 1);
+        Ok(LinePlace { byte: before + passed.bytes, line: place.line + within })
     }
 
     fn move_to(&mut self, at: u64) {

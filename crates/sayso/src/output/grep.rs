@@ -1,56 +1,35 @@
 //! Lines that match a pattern, in bytes that stream past, at a memory that does not grow with them or with a giant line.
 
 use std::io::{self, BufRead};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use memchr::{memchr, memchr_iter, memrchr};
-use regex::bytes::{Regex, RegexBuilder};
+
+use super::pattern::{Line, Pattern, Span};
 
 /// Bytes of a line that are searched in one piece; a longer line is searched in pieces of at most twice that, which overlap.
 const PIECE: usize = 1024 * 1024;
 /// Bytes by which the pieces of a giant line overlap: a match that is longer may be missed there.
-const OVERLAP: usize = 4 * 1024;
+const OVERLAP: usize = 64 * 1024;
 /// Bytes of a line that a match shows at most.
 const SHOWN: usize = 4 * 1024;
 
-/// A regular expression for lines.
-#[derive(Debug, Clone)]
-pub struct Pattern {
-    regex: Regex,
-    /// Whether lines must be looked at one by one: it may tell the beginning or end of what it is given from those of a line.
-    alone: bool,
+/// A place between two lines, or within a giant one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinePlace {
+    /// The byte, from 0.
+    pub byte: u64,
+    /// The line that it stands in, from 1.
+    pub line: u64,
 }
 
-impl Pattern {
-    /// The syntax is that of the crate `regex`; `(?i)` makes it ignore case. `^` and `$` stand for the ends of a line, also
-    /// where it ends with CR LF.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
-    pub fn new(pattern: &str) -> Result<Self, regex::Error> {
-        let regex = RegexBuilder::new(pattern).multi_line(true).crlf(true).build()?;
-        let flags = pattern.match_indices("(?").any(|(at, _)| {
-            let rest = pattern.get(at + 2..).unwrap_or_default();
-            rest.bytes().take_while(|b| b.is_ascii_alphabetic() || *b == b'-').any(|b| b == b'-')
-        });
-        Ok(Self { regex, alone: flags || pattern.contains("\\A") || pattern.contains("\\z") })
-    }
-}
-
-impl Pattern {
-    /// Where a line matches by itself, with its line break or without.
-    fn in_line(&self, line: &[u8]) -> Option<(usize, usize)> {
-        let bare = line.strip_suffix(b"\n").unwrap_or(line);
-        let place = |m: regex::bytes::Match<'_>| (m.start(), m.end());
-        let found =
-            self.regex.find(line).map(place).filter(|(start, end)| end <= &bare.len() && start < &line.len());
-        found.or_else(|| self.regex.find(bare.strip_suffix(b"\r").unwrap_or(bare)).map(place))
-    }
+impl LinePlace {
+    /// Before everything.
+    pub const START: Self = Self { byte: 0, line: 1 };
 }
 
 /// A line that matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrepMatch<'a> {
     /// Its number, from 1.
     pub line: u64,
@@ -58,16 +37,21 @@ pub struct GrepMatch<'a> {
     pub at: u64,
     /// The line without its LF; of a line of more than 4 KiB only what stands around the match.
     pub text: &'a [u8],
+    /// Where in `text` the match stands, as far as it is shown.
+    pub found: Range<usize>,
     /// Whether this is not the whole line.
     pub cut: bool,
+    /// Where a search goes on that shows no line again.
+    pub after: LinePlace,
 }
 
 type Each<'e> = &'e mut dyn FnMut(&GrepMatch<'_>) -> io::Result<ControlFlow<()>>;
 type Step = io::Result<ControlFlow<()>>;
 
-/// Shows each line that matches, until told to stop.
-pub(super) fn search(from: &mut dyn BufRead, pattern: &Pattern, each: Each<'_>) -> Step {
-    let mut search = Search { pattern, each, line: 1, at: 0, open: Vec::new(), giant: None };
+/// Shows each line that matches, until told to stop; what is read begins at a place between two lines.
+pub(super) fn search(from: &mut dyn BufRead, place: LinePlace, pattern: &Pattern, each: Each<'_>) -> Step {
+    let LinePlace { byte, line } = place;
+    let mut search = Search { pattern, each, line, at: byte, open: Vec::new(), giant: None };
     loop {
         let part = from.fill_buf()?;
         let length = part.len();
@@ -135,13 +119,14 @@ impl Search<'_, '_> {
     /// Whole lines, each with its LF but for the very last.
     fn lines(&mut self, lines: &[u8]) -> Step {
         let (mut from, mut counted) = (0, 0);
-        while let Some((start, end, found)) = self.next(lines, from) {
-            let Some(line) = lines.get(start..end) else { break };
-            self.line += count(lines, counted, start);
-            counted = start;
-            if let Some(found) = found {
-                let text = Text { line, at: self.at + start as u64, partial: false };
-                if self.show(text, found)?.is_break() {
+        while let Some(Line { start, end, found }) = self.pattern.next(lines, from) {
+            if let (Some(found), Some(line)) = (found, lines.get(start..end)) {
+                self.line += count(lines, counted, start);
+                counted = start;
+                let ended = u64::from(end < lines.len());
+                let at = self.at + start as u64;
+                let after = LinePlace { byte: self.at + end as u64 + ended, line: self.line + ended };
+                if self.show(Text { line, at, partial: false, after }, found)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
@@ -150,27 +135,6 @@ impl Search<'_, '_> {
         self.line += count(lines, counted, lines.len());
         self.at += lines.len() as u64;
         Ok(ControlFlow::Continue(()))
-    }
-
-    /// The next line that may match: where it begins and ends, and where in it the match is if it does.
-    #[allow(clippy::type_complexity)]
-    fn next(&self, lines: &[u8], from: usize) -> Option<(usize, usize, Option<(usize, usize)>)> {
-        if from >= lines.len() {
-            return None;
-        }
-        let block = match self.pattern.alone {
-            true => None,
-            false => Some(self.pattern.regex.find_at(lines, from)?),
-        };
-        let at = block.map_or(from, |m| m.start());
-        if at >= lines.len() {
-            return None;
-        }
-        let start = memrchr(b'\n', lines.get(from..at)?).map_or(from, |lf| from + lf + 1);
-        let end = memchr(b'\n', lines.get(at..)?).map_or(lines.len(), |lf| at + lf);
-        let within = block.filter(|m| m.end() <= end).map(|m| (m.start() - start, m.end() - start));
-        let found = within.or_else(|| self.pattern.in_line(lines.get(start..lines.len().min(end + 1))?));
-        Some((start, end, found))
     }
 
     /// What is open is long, and its line goes on.
@@ -198,24 +162,32 @@ impl Search<'_, '_> {
     fn look(&mut self, last: bool) -> Step {
         // The byte before stands for the line's beginning, which is elsewhere.
         let from = usize::from(self.giant.is_some()).min(self.open.len());
-        let found = self.pattern.regex.find_at(&self.open, from).map(|m| (m.start(), m.end()));
+        let found = self.pattern.find(&self.open, from);
         // What reaches the end of a piece may be longer than it seems, and stands whole in the next.
-        let whole = |(start, end): &(usize, usize)| last || *end < self.open.len() || end - start >= OVERLAP;
+        let whole = |(start, end): &Span| last || *end < self.open.len() || end - start >= OVERLAP;
         let Some(found) = found.filter(whole) else { return Ok(ControlFlow::Continue(())) };
         let open = std::mem::take(&mut self.open);
-        let step = self.show(Text { line: &open, at: self.at, partial: true }, found);
+        let after = LinePlace { byte: self.at + open.len() as u64, line: self.line };
+        let step = self.show(Text { line: &open, at: self.at, partial: true, after }, found);
         self.open = open;
         self.giant = Some(true);
         step
     }
 
-    fn show(&mut self, text: Text<'_>, (start, end): (usize, usize)) -> Step {
+    fn show(&mut self, text: Text<'_>, (start, end): Span) -> Step {
         let fits = text.line.len() <= SHOWN;
         let room = SHOWN.saturating_sub(end - start) / 2;
         let from = if fits { 0 } else { start.saturating_sub(room).min(text.line.len() - SHOWN) };
         let shown = text.line.get(from..text.line.len().min(from + SHOWN)).unwrap_or_default();
-        let cut = text.partial || !fits;
-        (self.each)(&GrepMatch { line: self.line, at: text.at + from as u64, text: shown, cut })
+        let found = start.saturating_sub(from).min(shown.len())..end.saturating_sub(from).min(shown.len());
+        (self.each)(&GrepMatch {
+            line: self.line,
+            at: text.at + from as u64,
+            text: shown,
+            found,
+            cut: text.partial || !fits,
+            after: text.after,
+        })
     }
 }
 
@@ -224,6 +196,7 @@ struct Text<'t> {
     line: &'t [u8],
     at: u64,
     partial: bool,
+    after: LinePlace,
 }
 
 fn count(lines: &[u8], from: usize, to: usize) -> u64 {
@@ -246,17 +219,20 @@ mod tests {
             Ok(ControlFlow::Continue(()))
         };
         let mut from = BufReader::with_capacity(capacity, text);
-        assert!(search(&mut from, &Pattern::new(pattern).unwrap(), &mut each).unwrap().is_continue());
+        let pattern = Pattern::new(pattern).unwrap();
+        assert!(search(&mut from, LinePlace::START, &pattern, &mut each).unwrap().is_continue());
         all
     }
 
+    /// What another engine says of each line by itself.
     fn line_by_line(text: &str, pattern: &str) -> Found {
-        let pattern = Pattern::new(pattern).unwrap();
+        let regex = regex::bytes::RegexBuilder::new(pattern).multi_line(true).crlf(true).build().unwrap();
         let (mut at, mut all) = (0, Vec::new());
         for (line, whole) in (1..).zip(text.split_inclusive('\n')) {
-            let shown = whole.strip_suffix('\n').unwrap_or(whole);
-            if pattern.in_line(whole.as_bytes()).is_some() {
-                all.push((line, at, shown.to_owned()));
+            let bare = whole.strip_suffix('\n').unwrap_or(whole);
+            let within = regex.find(whole.as_bytes()).is_some_and(|m| m.end() <= bare.len());
+            if within || regex.is_match(bare.strip_suffix('\r').unwrap_or(bare).as_bytes()) {
+                all.push((line, at, bare.to_owned()));
             }
             at += whole.len() as u64;
         }
@@ -308,7 +284,23 @@ mod tests {
             seen += 1;
             Ok(ControlFlow::Break(()))
         };
-        let step = search(&mut &b"a\na\na\n"[..], &Pattern::new("a").unwrap(), &mut each).unwrap();
+        let pattern = Pattern::new("a").unwrap();
+        let step = search(&mut &b"a\na\na\n"[..], LinePlace::START, &pattern, &mut each).unwrap();
         assert!(step.is_break() && seen == 1);
+    }
+
+    #[test]
+    fn a_match_tells_where_it_stands_and_where_to_go_on() {
+        let text = format!("first\n{}wanted{}\nwanted too", "-".repeat(70_000), "+".repeat(9_000));
+        let mut all = Vec::new();
+        let mut each = |m: &GrepMatch<'_>| {
+            assert_eq!(&m.text[m.found.clone()], b"wanted");
+            all.push((m.line, m.cut, m.after));
+            Ok(ControlFlow::Continue(()))
+        };
+        let pattern = Pattern::new("wanted").unwrap();
+        let _ = search(&mut text.as_bytes(), LinePlace::START, &pattern, &mut each).unwrap();
+        let at = |byte, line| LinePlace { byte, line };
+        assert_eq!(all, [(2, true, at(79_013, 3)), (3, false, at(text.len() as u64, 3))]);
     }
 }

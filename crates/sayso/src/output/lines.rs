@@ -2,39 +2,51 @@
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 
-use memchr::{memchr, memchr_iter, memrchr_iter};
+use memchr::{memchr_iter, memrchr_iter};
 
 /// Bytes that are looked at in one step from the end.
 const BACK: u64 = 64 * 1024;
 
 /// Copies the lines `first` to `last`, both from 1 and with the last; the number of lines that were looked at.
 pub(super) fn copy(from: &mut dyn BufRead, first: u64, last: u64, to: &mut dyn Write) -> io::Result<u64> {
-    let (mut done, mut open) = (0, false);
-    while done < last {
+    let before = pass(from, first.saturating_sub(1).min(last), &mut |_| Ok(()))?;
+    let copied = pass(from, last - before.ended, &mut |part| to.write_all(part))?;
+    let open = if copied.ended > 0 || copied.open { copied.open } else { before.open };
+    Ok(before.ended + copied.ended + u64::from(open))
+}
+
+/// What was passed over: how many lines ended, and whether the end of everything left another open.
+pub(super) struct Passed {
+    pub(super) ended: u64,
+    pub(super) open: bool,
+    pub(super) bytes: u64,
+}
+
+/// Passes over so many lines, or all there are, showing their bytes.
+pub(super) fn pass(
+    from: &mut dyn BufRead,
+    lines: u64,
+    show: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<Passed> {
+    let mut passed = Passed { ended: 0, open: false, bytes: 0 };
+    while passed.ended < lines {
         let part = from.fill_buf()?;
         if part.is_empty() {
             break;
         }
-        let before = done + 1 < first;
-        let (length, ended) = if before { skip(part, (first - 1).min(last) - done) } else { line(part) };
-        if !before && done + 1 >= first {
-            to.write_all(part.get(..length).unwrap_or(part))?;
-        }
-        done += ended;
-        // Whether the last line that was looked at has no end yet.
-        open = part.get(..length).unwrap_or(part).last() != Some(&b'\n');
+        let (length, ended) = ends(part, lines - passed.ended);
+        let bytes = part.get(..length).unwrap_or(part);
+        show(bytes)?;
+        passed.open = bytes.last() != Some(&b'\n');
+        passed.ended += ended;
+        passed.bytes += length as u64;
         from.consume(length);
     }
-    Ok(done + u64::from(open && done < last))
-}
-
-/// The bytes up to the end of the line, and whether it ends there.
-fn line(part: &[u8]) -> (usize, u64) {
-    memchr(b'\n', part).map_or((part.len(), 0), |at| (at + 1, 1))
+    Ok(passed)
 }
 
 /// The bytes up to the end of so many lines, and how many of them end there.
-fn skip(part: &[u8], lines: u64) -> (usize, u64) {
+fn ends(part: &[u8], lines: u64) -> (usize, u64) {
     let ends = memchr_iter(b'\n', part);
     match usize::try_from(lines - 1).ok().and_then(|before| ends.clone().nth(before)) {
         Some(at) => (at + 1, lines),

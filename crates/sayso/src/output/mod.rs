@@ -3,8 +3,10 @@
 mod bytes;
 mod grep;
 mod lines;
+mod pattern;
 mod writer;
 
 pub use bytes::OutputBytes;
-pub use grep::{GrepMatch, Pattern};
+pub use grep::{GrepMatch, LinePlace};
+pub use pattern::{Pattern, PatternError};
 pub use writer::{Ended, Ending, NewOutput, OutputWriter};

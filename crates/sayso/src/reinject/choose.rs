@@ -2,6 +2,7 @@
 
 use sayso_model::limits::REINJECTED_ITEMS;
 use sayso_model::{EntryId, OutputId, RangeSource, TextRange, Why};
+use sayso_output::as_shown;
 use sayso_view::context::TokenCounter;
 use sayso_view::guard::guard;
 
@@ -289,7 +290,7 @@ const fn weight(why: Why) -> f64 {
 impl Slice<'_> {
     fn unit_tokens(&self, unit: usize, ask: &Ask<'_>) -> u64 {
         // The break at its end is one, too.
-        ask.counter.count(&guard(self.units.text(self.text, unit))) + 1
+        ask.counter.count(&guard(&as_shown(self.units.text(self.text, unit)))) + 1
     }
 
     fn tokens(&self, ask: &Ask<'_>) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use sayso_model::limits::LOOK_BACK_ENTRIES;
+use sayso_model::limits::{LOOK_BACK_ENTRIES, SEARCHED_BYTES};
 use sayso_model::{
     Entry, EntryBody, EntryId, Kept, MarkKind, Outcome, OutputId, PartBody, RangeSource, SessionId,
     StreamKind, TextRange, ToolResult, Why,
@@ -336,15 +336,22 @@ fn read(
     if shown || *left == 0 {
         return Ok(Held::Unread);
     }
-    let mut head = Head::default();
-    match reader.read_output(id, stream, &mut head) {
-        Ok(_) => {}
-        Err(_) if head.enough => {}
-        Err(error) => return Err(error),
+    let Some(head) = head(reader, id, stream)? else { return Ok(Held::Gone) };
+    *left = left.saturating_sub(head.len());
+    let exact = std::str::from_utf8(&head).is_ok();
+    Ok(searchable(head).map_or(Held::Binary, |text| Held::Text(text, exact)))
+}
+
+/// The beginning of a stream, as much of it as a search looks at: whole lines, where there are any.
+fn head(reader: &Reader, id: OutputId, stream: StreamKind) -> Result<Option<Vec<u8>>, Error> {
+    let Some(mut bytes) = reader.open_output(id, stream)? else { return Ok(None) };
+    let mut head = Vec::new();
+    bytes.range(0, SEARCHED_BYTES as u64, &mut head)?;
+    if bytes.size() > SEARCHED_BYTES as u64 {
+        let end = head.iter().rposition(|byte| *byte == b'\n').map_or(head.len(), |at| at + 1);
+        head.truncate(end);
     }
-    *left = left.saturating_sub(head.bytes.len());
-    let exact = std::str::from_utf8(&head.bytes).is_ok();
-    Ok(searchable(head.bytes).map_or(Held::Binary, |text| Held::Text(text, exact)))
+    Ok(Some(head))
 }
 
 /// Where a later result has text of the output, that is what was read again.
@@ -356,31 +363,6 @@ fn where_read(candidate: &mut Candidate, again: Option<&String>) {
         Some(at as u64 + 1)
     });
     candidate.reasons.iter_mut().filter(|r| r.why == Why::Read).for_each(|reason| reason.line = line);
-}
-
-/// Takes the beginning of a stream, whole lines of it, and ends the reading there.
-#[derive(Default)]
-struct Head {
-    bytes: Vec<u8>,
-    enough: bool,
-}
-
-impl std::io::Write for Head {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.bytes.extend_from_slice(bytes);
-        if self.bytes.len() <= sayso_model::limits::SEARCHED_BYTES {
-            return Ok(bytes.len());
-        }
-        self.bytes.truncate(sayso_model::limits::SEARCHED_BYTES);
-        let end = self.bytes.iter().rposition(|byte| *byte == b'\n').map_or(self.bytes.len(), |at| at + 1);
-        self.bytes.truncate(end);
-        self.enough = true;
-        Err(std::io::Error::other("the beginning is read"))
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// What stands before the next words, in a key: the last turn or summary.

@@ -19,8 +19,10 @@ use crate::resolve::unknown;
 use choose::{Ask, choose};
 pub use choose::{Considered, Verdict};
 
-/// Tokens of a model's window, where nothing else is said.
+/// Tokens of a model's window, where nothing else is said and the context is not larger.
 pub const WINDOW_TOKENS: u64 = 128_000;
+/// Windows that models usually have. Of a context that is larger than one of these, the model that has it has a larger one.
+const WINDOWS: [u64; 4] = [WINDOW_TOKENS, 200_000, 400_000, 1_000_000];
 /// How often it is chosen again because the ledger changed meanwhile, or other words were asked for first.
 const TRIES: usize = 8;
 
@@ -40,8 +42,9 @@ pub struct ReinjectRequest {
     pub session: SessionId,
     /// When.
     pub trigger: Trigger,
-    /// Tokens of the model's window.
-    pub window: u64,
+    /// Tokens of the model's window. Where it is not said: [`WINDOW_TOKENS`], or the next of 200,000, 400,000 and 1,000,000 that
+    /// holds what the context takes already.
+    pub window: Option<u64>,
     /// Tokens at most; never more than 15 % of the free window, nor 20,000.
     pub budget: Option<u64>,
     /// The idempotency key. Without one, what is recorded right behind a compaction, or before one user turn for the same
@@ -50,16 +53,16 @@ pub struct ReinjectRequest {
 }
 
 impl ReinjectRequest {
-    /// For a session at this moment, with a window of [`WINDOW_TOKENS`].
+    /// For a session at this moment, with a window that is not said.
     #[must_use]
     pub const fn of(session: SessionId, trigger: Trigger) -> Self {
-        Self { session, trigger, window: WINDOW_TOKENS, budget: None, key: None }
+        Self { session, trigger, window: None, budget: None, key: None }
     }
 
     /// The same with a window of this many tokens.
     #[must_use]
     pub const fn window(mut self, tokens: u64) -> Self {
-        self.window = tokens;
+        self.window = Some(tokens);
         self
     }
 
@@ -74,6 +77,8 @@ impl ReinjectRequest {
 /// What would be brought back, and what it was chosen from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReinjectionPlan {
+    /// Tokens of the model's window: what was said, or what was taken for it.
+    pub window: u64,
     /// Tokens that the context takes without it, with the new words.
     pub used: u64,
     /// Tokens that it may take.
@@ -145,12 +150,13 @@ impl Reader {
         let shown = self.context_entries(session.id)?;
         let context = self.context(session.id, Provider::OpenAiResponses, None)?;
         let used = context.tokens.saturating_add(counter.count(request.words()));
-        let budget = budget(request, used);
+        let window = request.window.unwrap_or_else(|| window_of(used));
+        let budget = budget(window, used, request.budget);
         let summary = latest.map(|(_, compaction)| compaction.summary).unwrap_or_default();
         let candidates = gather::candidates(self, session.id, &shown, &summary)?;
         let ask = Ask { words: request.words(), tokens: budget, counter: &counter };
         let considered = choose(&candidates, &ask);
-        Ok(ReinjectionPlan { used, budget, looked_at: candidates.len(), considered, of })
+        Ok(ReinjectionPlan { window, used, budget, looked_at: candidates.len(), considered, of })
     }
 
     /// Brings earlier tool output back into the context: ranges of results that the summary names, that failed and did not
@@ -257,8 +263,27 @@ impl Reader {
 }
 
 /// 15 % of what is free of the window, 20,000, or what was asked for: the least of these.
-fn budget(request: &ReinjectRequest, used: u64) -> u64 {
-    let free = request.window.saturating_sub(used);
+fn budget(window: u64, used: u64, asked: Option<u64>) -> u64 {
+    let free = window.saturating_sub(used);
     let part = free / 100 * REINJECTED_PERCENT + free % 100 * REINJECTED_PERCENT / 100;
-    part.min(REINJECTED_TOKENS).min(request.budget.unwrap_or(u64::MAX))
+    part.min(REINJECTED_TOKENS).min(asked.unwrap_or(u64::MAX))
+}
+
+/// The window of a model whose context takes so many tokens.
+fn window_of(used: u64) -> u64 {
+    WINDOWS.into_iter().find(|window| *window > used).unwrap_or(used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_that_is_larger_than_a_window_is_one_of_a_larger_window() {
+        let windows = [0, 127_999, 128_000, 168_018, 200_000, 999_999, 2_000_000].map(window_of);
+        assert_eq!(windows, [128_000, 128_000, 200_000, 200_000, 400_000, 1_000_000, 2_000_000]);
+        assert_eq!(budget(200_000, 168_000, None), 4_800);
+        assert_eq!(budget(128_000, 168_000, None), 0);
+        assert_eq!(budget(1_000_000, 0, None), 20_000);
+    }
 }

@@ -29,7 +29,7 @@ impl Write<'_> {
             return Err(Refusal::Missing { what: "the list of ranges to bring back" }.into());
         }
         let items = c.items.iter().map(|item| self.range(c.session, item)).collect::<Result<_, Fault>>()?;
-        let body = EntryBody::Reinjection(Reinjection { of: c.of, layout: Layout::V1, items });
+        let body = EntryBody::Reinjection(Reinjection { of: c.of, layout: Layout::NEWEST, items });
         let at = self.place(c.session, c.id, &body, seed)?;
         self.remember(&at, kind::REINJECT, key, || content::reinject(c), seed)?;
         Ok(Done::Entries(Fate::New, vec![at.placed]))

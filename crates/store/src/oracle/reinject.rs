@@ -22,7 +22,7 @@ impl Write<'_> {
         }
         let items = c.items.iter().map(|item| self.range(c.session, item)).collect::<Result<_, _>>()?;
         self.free_entry(c.id)?;
-        let body = EntryBody::Reinjection(Reinjection { of: c.of, layout: Layout::V1, items });
+        let body = EntryBody::Reinjection(Reinjection { of: c.of, layout: Layout::NEWEST, items });
         let placed = self.place(c.session, c.id, body, seed);
         self.remember(&placed, kind::REINJECT, c.key.clone(), &content, seed);
         Ok(Done::Entries(Fate::New, vec![placed]))

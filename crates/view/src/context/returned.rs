@@ -23,6 +23,8 @@ pub struct RangeText {
     pub of: u64,
     /// The exit code of the call, where it is known.
     pub exit: Option<i32>,
+    /// Whether the text is what a terminal would show of other bytes.
+    pub cleaned: bool,
 }
 
 impl Ranges {
@@ -31,7 +33,9 @@ impl Ranges {
         self.0.insert((entry, place), range);
     }
 
-    fn get(&self, entry: EntryId, place: usize) -> Option<&RangeText> {
+    /// What a range of a re-injection holds, unless it is gone.
+    #[must_use]
+    pub fn get(&self, entry: EntryId, place: usize) -> Option<&RangeText> {
         self.0.get(&(entry, place))
     }
 }
@@ -47,20 +51,22 @@ pub(super) fn blocks(entry: &Entry, reinjection: &Reinjection, ranges: &Ranges) 
 #[must_use]
 pub fn block(entry: &Entry, item: &Reinjected, layout: Layout, range: Option<&RangeText>) -> String {
     match layout {
-        Layout::V1 => v1(entry, item, range),
+        // They differ in what was read.
+        Layout::V1 | Layout::V2 => told(entry, item, range),
     }
 }
 
-fn v1(entry: &Entry, item: &Reinjected, range: Option<&RangeText>) -> String {
+fn told(entry: &Entry, item: &Reinjected, range: Option<&RangeText>) -> String {
     let who = format!("{} {}", label(SpeakerKind::Tool, &item.tool), named(item));
     let call = call(item, range);
     match range {
         Some(range) => {
             let standing = format!(
-                "not the owner; from earlier, shown again because {}: {} ({} in all){call}; {}, so it may be out of date; all of it: {}",
+                "not the owner; from earlier, shown again because {}: {} ({} in all){}{call}; {}, so it may be out of date; all of it: {}",
                 reason(item.why),
                 place(item),
                 counted(range.of, "byte"),
+                if range.cleaned { ", as a terminal would show it" } else { "" },
                 age(entry, item),
                 command(item),
             );

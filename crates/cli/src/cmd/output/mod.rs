@@ -133,7 +133,9 @@ fn as_json(bytes: &mut OutputBytes, part: &Part, out: &mut Out<'_>) -> Result<()
     }
     let (at, line) = match part {
         Part { bytes: Some((first, _)), .. } => (*first, None),
-        Part { lines: Some((first, _)), .. } => (bytes.place_of_line(*first)?, Some(*first)),
+        Part { lines: Some((first, _)), .. } => {
+            (bytes.place_of_line(*first)?.unwrap_or(bytes.size()), Some(*first))
+        }
         Part { tail: Some(count), .. } => (bytes.size() - bytes.tail(*count, &mut io::sink())?, None),
         _ => (0, Some(1)),
     };
