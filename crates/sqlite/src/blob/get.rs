@@ -1,11 +1,12 @@
 //! Reading stored bytes, checked before they are handed out.
 
-use std::io::{self, Write};
+use std::io::{self, Cursor, Write};
 
 use rusqlite::Connection;
 use sayso_model::Digest;
 use sayso_model::limits::CHUNK_BYTES;
 use sayso_store::{Blob, Output, StoreError, StreamKind};
+use zstd::bulk::Decompressor;
 
 use super::tree::{Tree, chunk_value};
 use super::{CHUNKS, range};
@@ -117,51 +118,81 @@ fn value(c: &mut Cells<'_>) -> Result<[u8; 32], Fault> {
 pub(crate) fn each_chunk(
     conn: &Connection,
     place: &Place,
-    (from, to): (i64, i64),
+    chunks: (i64, i64),
     mut hand_out: impl FnMut(&[u8]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut bytes = Vec::new();
+    unpacked(conn, place, chunks, &mut bytes, |bytes| {
+        hand_out(bytes)?;
+        bytes.clear();
+        Ok(())
+    })
+}
+
+/// Adds the chunks of a blob from one place to another to bytes, each checked against its value; what came before the first
+/// that is not sound is added.
+pub(crate) fn add_chunks(
+    conn: &Connection,
+    place: &Place,
+    chunks: (i64, i64),
+    bytes: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    unpacked(conn, place, chunks, bytes, |_| Ok(()))
+}
+
+fn unpacked(
+    conn: &Connection,
+    place: &Place,
+    (from, to): (i64, i64),
+    bytes: &mut Vec<u8>,
+    mut after_each: impl FnMut(&mut Vec<u8>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let (first, hash) = (range(place.no).0, place.blob.hash);
     let only = place.blob.bytes <= CHUNK_BYTES as u64;
-    let mut unpacker = Unpacker::new()?;
+    let mut zstd = decompressor()?;
     each(conn, READ, (first + from, first + to), |c| {
         let at = (c.int()? - first).unsigned_abs();
         let size = c.number::<usize>()?;
         let codec = c.text()?;
         let expected = value(c)?;
-        let unpacked = unpacker.unpack(&codec, c.bytes()?, size);
-        let sound = |bytes: &&[u8]| {
-            bytes.len() == size && chunk_value(bytes, at * CHUNK_BYTES as u64, only) == expected
-        };
-        let bytes = unpacked.filter(sound);
-        hand_out(bytes.ok_or_else(|| damaged(hash, &format!("chunk {at} is not what was written")))?)?;
+        let start = bytes.len();
+        let unpacked = unpack(&mut zstd, &codec, c.bytes()?, size, bytes);
+        let chunk = unpacked.and_then(|()| bytes.get(start..)).unwrap_or_default();
+        let sound = unpacked.is_some()
+            && chunk.len() == size
+            && chunk_value(chunk, at * CHUNK_BYTES as u64, only) == expected;
+        if !sound {
+            bytes.truncate(start);
+            return Err(damaged(hash, &format!("chunk {at} is not what was written")));
+        }
+        after_each(bytes)?;
         Ok(Next::Row)
     })
 }
 
-/// Unpacks one chunk after the other, with the memory of the first.
-struct Unpacker {
-    zstd: zstd::bulk::Decompressor<'static>,
-    bytes: Vec<u8>,
+fn decompressor() -> Result<Decompressor<'static>, Fault> {
+    let made = Decompressor::new();
+    Ok(made.map_err(|e| StoreError::Storage { context: "unpacking an output", cause: Box::new(e) })?)
 }
 
-impl Unpacker {
-    fn new() -> Result<Self, Fault> {
-        let zstd = zstd::bulk::Decompressor::new();
-        let zstd =
-            zstd.map_err(|e| StoreError::Storage { context: "unpacking an output", cause: Box::new(e) })?;
-        Ok(Self { zstd, bytes: Vec::new() })
-    }
-
-    fn unpack<'d>(&'d mut self, codec: &str, data: &'d [u8], size: usize) -> Option<&'d [u8]> {
-        match codec {
-            "raw" => Some(data),
-            "zstd" if size <= CHUNK_BYTES => {
-                self.bytes.clear();
-                self.bytes.reserve(size);
-                self.zstd.decompress_to_buffer(data, &mut self.bytes).ok()?;
-                Some(&self.bytes)
-            }
-            _ => None,
+/// Unpacks one chunk right behind what is there.
+fn unpack(
+    zstd: &mut Decompressor<'static>,
+    codec: &str,
+    data: &[u8],
+    size: usize,
+    to: &mut Vec<u8>,
+) -> Option<()> {
+    match codec {
+        "raw" => to.extend_from_slice(data),
+        "zstd" if size <= CHUNK_BYTES => {
+            let end = to.len();
+            to.reserve(size);
+            let mut behind = Cursor::new(to);
+            behind.set_position(end as u64);
+            zstd.decompress_to_buffer(data, &mut behind).ok()?;
         }
+        _ => return None,
     }
+    Some(())
 }

@@ -6,7 +6,7 @@ use sayso_model::Digest;
 use sayso_model::limits::CHUNK_BYTES;
 use sayso_store::{OpenStream, Scope};
 
-use super::get::{Place, chunk_values, damaged, each_chunk, locate};
+use super::get::{Place, add_chunks, chunk_values, damaged, locate};
 use super::range;
 use super::tree::Tree;
 use crate::fault::Fault;
@@ -57,11 +57,8 @@ pub(crate) fn read(
     let count = skip.saturating_add(most).div_ceil(CHUNK_BYTES).clamp(1, AT_ONCE) as i64;
     let end = (chunk + count).min((chunk / GROUP + 1) * GROUP);
     let mut bytes = Vec::with_capacity((end - chunk).unsigned_abs() as usize * CHUNK_BYTES);
-    each_chunk(conn, &place, (chunk, end - 1), |chunk| {
-        let from = if bytes.is_empty() { skip } else { 0 };
-        bytes.extend_from_slice(chunk.get(from..).unwrap_or_default());
-        Ok(())
-    })?;
+    add_chunks(conn, &place, (chunk, end - 1), &mut bytes)?;
+    bytes.drain(..skip.min(bytes.len()));
     if bytes.is_empty() {
         return Err(damaged(place.blob.hash, &format!("chunk {chunk} is missing")));
     }
