@@ -126,6 +126,10 @@ ids! {
     SpeakerId;
     /// One capture of what a tool produced.
     OutputId;
+    /// A message that expects an answer.
+    RequestId;
+    /// One part of a message to a person.
+    DeliveryId;
 }
 
 /// A turn's id is its entry's id.

@@ -26,7 +26,9 @@ pub use entry::{
     ToolResult, Turn,
 };
 pub use form::Seed;
-pub use id::{EntryId, IdError, LedgerId, OutputId, ProjectId, SessionId, SpeakerId, TurnId};
+pub use id::{
+    DeliveryId, EntryId, IdError, LedgerId, OutputId, ProjectId, RequestId, SessionId, SpeakerId, TurnId,
+};
 pub use quote::{Cut, Hop, Origin, OriginState, Quote, Titles, What};
 pub use reinjection::{Layout, RangeSource, RangeUnit, Reinjected, Reinjection, StreamKind, TextRange, Why};
 pub use said::{SaidAt, UtcMs};
