@@ -307,7 +307,7 @@ impl Mark {
 kinds! {
     /// The states that are marked.
     MarkKind, "mark", "offered, in_context, closed, reopened, rolled_back, abandoned, restored, derived, renamed, moved, \
-     redacted, quote_redacted, pinned, unpinned, erased" {
+     redacted, quote_redacted, pinned, unpinned, erased, shown" {
         /// A forwarded turn was handed to a running agent.
         Offered = "offered",
         /// The agent's transcript shows the marker of a forwarded turn.
@@ -338,6 +338,8 @@ kinds! {
         Unpinned = "unpinned",
         /// An entry was erased. Without an entry it stands in the place of the one that was.
         Erased = "erased",
+        /// Words of the entry were delivered to a person; the route names the channel and the part.
+        Shown = "shown",
     }
 }
 
@@ -375,6 +377,9 @@ impl MarkKind {
     /// Whether a command of its own writes it, together with what it says.
     #[must_use]
     pub const fn has_command(self) -> bool {
-        matches!(self, Self::Renamed | Self::Moved | Self::Redacted | Self::QuoteRedacted | Self::Erased)
+        matches!(
+            self,
+            Self::Renamed | Self::Moved | Self::Redacted | Self::QuoteRedacted | Self::Erased | Self::Shown
+        )
     }
 }

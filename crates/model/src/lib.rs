@@ -13,6 +13,7 @@ pub mod id;
 pub mod limits;
 pub mod quote;
 pub mod reinjection;
+pub mod relay;
 pub mod row;
 pub mod said;
 pub mod speaker;
@@ -31,6 +32,7 @@ pub use id::{
 };
 pub use quote::{Cut, Hop, Origin, OriginState, Quote, Titles, What};
 pub use reinjection::{Layout, RangeSource, RangeUnit, Reinjected, Reinjection, StreamKind, TextRange, Why};
+pub use relay::{Delivery, DeliveryKind, DeliveryState, Lease, RelayRefusal, Request};
 pub use said::{SaidAt, UtcMs};
 pub use speaker::{SessionKind, Speaker, SpeakerKind, UnknownKind};
 pub use take::{QuoteRefusal, Source, TakeRequest, take};

@@ -48,3 +48,27 @@ pub const REINJECTED_ITEMS: usize = 5;
 pub const REINJECTED_TOKENS: u64 = 20_000;
 /// Percent of the free part of a model's window that they take together at most.
 pub const REINJECTED_PERCENT: u64 = 15;
+/// Milliseconds after its injection at which a person is told that no answer came.
+pub const ANSWER_MS: i64 = 90_000;
+/// Milliseconds that a reply waits for word of a direct delivery.
+pub const HELD_MS: i64 = 15_000;
+/// Milliseconds after which a person is told that the message still waits for the agent.
+pub const QUEUED_MS: i64 = 90_000;
+/// Milliseconds that whoever puts a request into a session has time.
+pub const INJECTING_MS: i64 = 60_000;
+/// Milliseconds that whoever sends one part has time; longer than any sink takes to answer.
+pub const SENDING_MS: i64 = 120_000;
+/// Attempts to put a request in that surely failed, after which it is dead.
+pub const INJECTION_ATTEMPTS: u32 = 6;
+/// Milliseconds for which nobody can tell whether a request is in, after which it is dead.
+pub const INJECTION_UNKNOWN_MS: i64 = 90_000;
+/// Milliseconds before the second attempt; each later one waits twice as long as the one before.
+pub const RETRY_FIRST_MS: i64 = 1_000;
+/// Milliseconds that an attempt waits at most.
+pub const RETRY_MOST_MS: i64 = 300_000;
+/// Milliseconds after which a delivery that surely never arrived is not tried again by itself.
+pub const RETRY_FOR_MS: i64 = 86_400_000;
+/// Bytes of what a source or sink gives to be kept unread (destination, ids, cursor, receipt) at most, and of a reason.
+pub const RELAY_BYTES: usize = 4_096;
+/// Parts of one message to a person at most.
+pub const DELIVERY_PARTS: usize = 1_000;

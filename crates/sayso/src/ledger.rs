@@ -353,7 +353,7 @@ impl Ledger {
 pub(crate) fn first(done: &[Done]) -> Result<(Fate, Placed), Error> {
     let entries = done.iter().find_map(|d| match d {
         Done::Entries(fate, placed) => placed.first().map(|p| (*fate, *p)),
-        Done::Project(_) | Done::Session(_) | Done::Speaker(_) | Done::Output(_) => None,
+        Done::Project(_) | Done::Session(_) | Done::Speaker(_) | Done::Output(_) | Done::Relay(_) => None,
     });
     let missing = || StoreError::Damaged { what: "a write gave no entry".to_owned(), cause: None };
     entries.ok_or_else(|| missing().into())

@@ -36,6 +36,7 @@ mod plan;
 mod reader;
 mod redact;
 mod reinject;
+mod relay;
 mod resolve;
 
 pub use compact::{CompactRequest, Compacted};

@@ -7,20 +7,20 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use sayso_model::{
-    Address, Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker,
-    SpeakerId, SpeakerKind, UtcMs,
+    Address, Compaction, Delivery, DeliveryId, Digest, Entry, EntryId, Lease, LedgerId, Mark, OutputId,
+    ProjectId, Request, RequestId, SessionId, Speaker, SpeakerId, SpeakerKind, UtcMs,
 };
 use sayso_store::{
     ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Batch, Blob, Collected,
-    Done, Erase, Erasing, GrowingOutput, Hit, Lookup, OpenStream, Output, Placed, Progress, Project, Report,
-    Scope, Search, Session, StartOutput, Store, StoreError, StreamKind, Waiting,
+    Deliveries, Done, Erase, Erasing, GrowingOutput, Hit, Lookup, OpenStream, Output, Placed, Progress,
+    Project, Report, Requests, Scope, Search, Session, StartOutput, Store, StoreError, StreamKind, Waiting,
 };
 
 use crate::fault::Fault;
 use crate::group::{Group, Writer};
 use crate::open::{self, Role};
 use crate::options::Options;
-use crate::read::{archive, find, key, output, turns};
+use crate::read::{archive, find, key, output, relay, turns};
 use crate::search::index::Bounds;
 use crate::tx::Tx;
 use crate::write::Memory;
@@ -427,5 +427,38 @@ impl Store for SqliteStore {
         limit: usize,
     ) -> Result<Vec<Output>, StoreError> {
         self.read_with("exporting outputs", |conn| output::of_session(conn, scope, session, after, limit))
+    }
+
+    fn requests(&self, scope: &Scope, which: Requests) -> Result<Vec<Request>, StoreError> {
+        self.read_with("reading requests", |conn| relay::requests(conn, scope, which))
+    }
+
+    fn request(&self, scope: &Scope, id: RequestId) -> Result<Option<Request>, StoreError> {
+        self.read_with("reading a request", |conn| relay::request(conn, scope, id))
+    }
+
+    fn deliveries(&self, scope: &Scope, which: Deliveries) -> Result<Vec<Delivery>, StoreError> {
+        self.read_with("reading deliveries", |conn| relay::deliveries(conn, scope, which))
+    }
+
+    fn delivery(&self, scope: &Scope, id: DeliveryId) -> Result<Option<Delivery>, StoreError> {
+        self.read_with("reading a delivery", |conn| relay::delivery(conn, scope, id))
+    }
+
+    fn find_deliveries(
+        &self,
+        scope: &Scope,
+        suffix: &str,
+        limit: usize,
+    ) -> Result<Vec<DeliveryId>, StoreError> {
+        self.read_with("finding deliveries", |conn| relay::by_suffix(conn, scope, suffix, limit))
+    }
+
+    fn cursor(&self, scope: &Scope, session: SessionId, account: &str) -> Result<Option<String>, StoreError> {
+        self.read_with("reading a cursor", |conn| relay::cursor(conn, scope, session, account))
+    }
+
+    fn leases(&self, scope: &Scope) -> Result<Vec<Lease>, StoreError> {
+        self.read_with("reading leases", |conn| relay::leases(conn, scope))
     }
 }

@@ -11,6 +11,7 @@ use crate::command::{Alias, AppendTurn, Command, Compact, Forward, MarkEntry, Re
 use crate::error::Refusal;
 use crate::grow::StartOutput;
 use crate::query::{Output, OutputState, OutputStream, ReadOrder, Run};
+use crate::relay;
 
 /// Checks the shape of a command.
 ///
@@ -45,11 +46,12 @@ pub fn command(command: &Command) -> Result<(), Refusal> {
         Command::RenameProject(c) => name("a project's name", &c.name),
         Command::MergeProject(_) | Command::MoveSession(_) | Command::Redact(_) => Ok(()),
         Command::Restore(c) => restore(c),
+        Command::Relay(step) => relay::check(&step.what),
         Command::RenameSession(c) => chars("a session's title", &c.title, NAME_LENGTH),
     }
 }
 
-fn bytes(what: &'static str, value: &str, limit: usize) -> Result<(), Refusal> {
+pub(crate) fn bytes(what: &'static str, value: &str, limit: usize) -> Result<(), Refusal> {
     size(what, "bytes", value.len(), limit)
 }
 
@@ -58,7 +60,12 @@ fn chars(what: &'static str, value: &str, limit: usize) -> Result<(), Refusal> {
     if value.len() <= limit { Ok(()) } else { size(what, "characters", text::chars(value), limit) }
 }
 
-fn size(what: &'static str, unit: &'static str, found: usize, limit: usize) -> Result<(), Refusal> {
+pub(crate) fn size(
+    what: &'static str,
+    unit: &'static str,
+    found: usize,
+    limit: usize,
+) -> Result<(), Refusal> {
     if found > limit {
         return Err(Refusal::TooLarge { what, unit, found, limit });
     }
@@ -88,7 +95,7 @@ fn key(key: Option<&String>) -> Result<(), Refusal> {
     }
 }
 
-fn turn(turn: &AppendTurn) -> Result<(), Refusal> {
+pub(crate) fn turn(turn: &AppendTurn) -> Result<(), Refusal> {
     key(turn.key.as_ref())?;
     if turn.parts.is_empty() {
         return Err(Refusal::Missing { what: "the turn's list of parts" });

@@ -7,6 +7,7 @@ use sayso_model::{
 
 use crate::archive::Restore;
 use crate::query::{OutputState, OutputStream, Run, Scope};
+use crate::relay::{RelayStep, Relayed};
 
 /// Commands that are applied together or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +64,8 @@ pub enum Command {
     Redact(Redact),
     /// Moves a session into another project. Its aliases go along, but for those that another session has there.
     MoveSession(MoveSession),
+    /// A step of a request or a delivery, see [`crate::relay`].
+    Relay(RelayStep),
     /// Writes something out of an export as it was, see [`crate::archive`].
     Restore(Box<Restore>),
 }
@@ -414,6 +417,8 @@ pub enum Done {
     Speaker(SpeakerId),
     /// The output is there.
     Output(OutputId),
+    /// A request or a delivery took a step.
+    Relay(Relayed),
     /// The entries are there, in order.
     Entries(Fate, Vec<Placed>),
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sayso_model::{EntryId, OutputId, ProjectId, QuoteRefusal, SessionId, SpeakerId, TurnId};
+use sayso_model::{EntryId, OutputId, ProjectId, QuoteRefusal, RelayRefusal, SessionId, SpeakerId, TurnId};
 
 /// The driver's or the system's error behind one of ours.
 pub type Cause = Box<dyn std::error::Error + Send + Sync + 'static>;
@@ -328,6 +328,9 @@ pub enum Refusal {
         /// Which value.
         what: &'static str,
     },
+    /// A request or a delivery does not take a step.
+    #[error(transparent)]
+    Relay(RelayRefusal),
     /// Values that do not go together.
     #[error("{0}")]
     Contradiction(&'static str),

@@ -22,6 +22,7 @@ pub mod grow;
 pub mod oracle;
 pub mod query;
 pub mod reinject;
+pub mod relay;
 pub mod search;
 pub mod title;
 pub mod values;
@@ -40,4 +41,5 @@ pub use query::{
     Blob, Collected, ForkPoint, Lookup, OpenStream, Output, OutputState, OutputStream, Problem, Project,
     ReadOrder, Report, Run, Scope, Session, SessionHead, Store, StreamKind, Waiting,
 };
+pub use relay::{Accept, Deliveries, Intend, RelayCommand, RelayStep, Relayed, Requests};
 pub use search::{Excerpt, Found, Hit, Progress, Search};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sayso_model::{
-    Address, Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker,
-    SpeakerId, SpeakerKind, UtcMs,
+    Address, Compaction, Delivery, DeliveryId, Digest, Entry, EntryId, Lease, LedgerId, Mark, OutputId,
+    ProjectId, Request, RequestId, SessionId, Speaker, SpeakerId, SpeakerKind, UtcMs,
 };
 
 use crate::archive::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker};
@@ -15,6 +15,7 @@ use crate::command::{Batch, Done, Placed};
 use crate::erase::{Erase, Erasing};
 use crate::error::StoreError;
 use crate::grow::{GrowingOutput, StartOutput};
+use crate::relay::{Deliveries, Requests};
 use crate::search::{Hit, Progress, Search};
 
 pub use crate::values::{
@@ -407,4 +408,58 @@ pub trait Store: Send + Sync {
         after: Option<OutputId>,
         limit: usize,
     ) -> Result<Vec<Output>, StoreError>;
+
+    /// Requests, by session and then by the place of their turns.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn requests(&self, scope: &Scope, which: Requests) -> Result<Vec<Request>, StoreError>;
+
+    /// A request.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn request(&self, scope: &Scope, id: RequestId) -> Result<Option<Request>, StoreError>;
+
+    /// Deliveries, in the order of [`crate::relay::in_order`].
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn deliveries(&self, scope: &Scope, which: Deliveries) -> Result<Vec<Delivery>, StoreError>;
+
+    /// A delivery.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn delivery(&self, scope: &Scope, id: DeliveryId) -> Result<Option<Delivery>, StoreError>;
+
+    /// At most `limit` deliveries whose ids end so, by id.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn find_deliveries(
+        &self,
+        scope: &Scope,
+        suffix: &str,
+        limit: usize,
+    ) -> Result<Vec<DeliveryId>, StoreError>;
+
+    /// Where reading of a source that feeds a session goes on.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn cursor(&self, scope: &Scope, session: SessionId, account: &str) -> Result<Option<String>, StoreError>;
+
+    /// The leases that somebody took and did not give up, also those that are over, by name; none for a narrower scope than all.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    fn leases(&self, scope: &Scope) -> Result<Vec<Lease>, StoreError>;
 }

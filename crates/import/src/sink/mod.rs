@@ -384,7 +384,7 @@ impl<'a> Sink<'a> {
 fn entry(done: &Done) -> Option<(Fate, Placed)> {
     match done {
         Done::Entries(fate, placed) => placed.first().map(|p| (*fate, *p)),
-        Done::Project(_) | Done::Session(_) | Done::Speaker(_) | Done::Output(_) => None,
+        Done::Project(_) | Done::Session(_) | Done::Speaker(_) | Done::Output(_) | Done::Relay(_) => None,
     }
 }
 

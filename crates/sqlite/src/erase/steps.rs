@@ -46,8 +46,14 @@ const BLOBS_OF: (&str, &str) = (
 const DROP_STREAMS: &str = "DELETE FROM output_stream WHERE output = ?1";
 const DROP_GROWING: &str = "DELETE FROM growing_stream WHERE output = ?1";
 const DROP_OUTPUT: &str = "DELETE FROM output WHERE id = ?1";
-const DROP_SESSION: &[&str] =
-    &["DELETE FROM session_alias WHERE session = ?1", "DELETE FROM session WHERE id = ?1 AND erasing = 1"];
+const DROP_SESSION: &[&str] = &[
+    "UPDATE delivery SET text = zeroblob(length(text)), salt = zeroblob(16) WHERE session = ?1 AND text IS NOT NULL",
+    "DELETE FROM delivery WHERE session = ?1",
+    "DELETE FROM request WHERE session = ?1",
+    "DELETE FROM source_cursor WHERE session = ?1",
+    "DELETE FROM session_alias WHERE session = ?1",
+    "DELETE FROM session WHERE id = ?1 AND erasing = 1",
+];
 const LED: (&str, &str) = ("project", "SELECT id FROM project WHERE merged_into = ?1 ORDER BY id");
 const DROP_PROJECT: &[&str] = &[
     "DELETE FROM project_alias WHERE project = ?1",

@@ -7,6 +7,7 @@ pub(crate) mod key;
 pub(crate) mod load;
 pub(crate) mod output;
 pub(crate) mod part;
+pub(crate) mod relay;
 pub(crate) mod taken;
 pub(crate) mod turns;
 

@@ -4,6 +4,7 @@ mod chain;
 mod index;
 mod loose;
 mod outputs;
+mod relay;
 mod tables;
 
 use std::collections::BTreeSet;
@@ -28,6 +29,7 @@ pub(crate) fn report(conn: &Connection, ledger: LedgerId) -> Result<Report, Faul
     look.step(Look::keys)?;
     look.index()?;
     look.step(Look::loose_rows)?;
+    look.step(Look::relay)?;
     look.step(Look::outputs_named)?;
     look.step(Look::outputs)?;
     look.step(Look::blobs)?;

@@ -161,6 +161,7 @@ impl Write<'_> {
     pub(super) fn empty(&mut self, no: i64, placed: &Placed) -> Result<(), Fault> {
         self.wipe(no, placed, Redaction::Whole)?;
         EMPTY.iter().try_for_each(|sql| run(self.conn, sql, [no]).map(|_| ()))?;
+        self.forget_turn(placed.id)?;
         tombstone::set(self.conn, &tombstone::entry(placed.id))?;
         self.count_turns(placed.session)
     }

@@ -10,6 +10,7 @@ mod lookup;
 pub(crate) mod output;
 pub(crate) mod redact;
 mod reinject;
+mod relay;
 pub(crate) mod restore;
 pub(crate) mod title;
 
@@ -175,6 +176,7 @@ impl<'a> Write<'a> {
             Command::Redact(c) => self.redact(c, seed),
             Command::MoveSession(c) => self.move_session(c, seed),
             Command::Restore(c) => self.restore(c, seed),
+            Command::Relay(step) => self.relay(step, seed),
         }
     }
 

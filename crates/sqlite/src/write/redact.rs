@@ -94,6 +94,7 @@ impl Write<'_> {
         }
         let outputs = all(self.conn, OUTPUTS, [no], |c| c.parse::<OutputId>())?;
         WHOLE.iter().try_for_each(|sql| run(self.conn, sql, [no]).map(|_| ()))?;
+        self.take_words(placed.id)?;
         self.forget_keys(no, placed)?;
         outputs.into_iter().try_for_each(|id| self.drop_output(id))
     }

@@ -64,6 +64,7 @@ impl Write<'_> {
             Command::StoreOutput(c) => self.store_output(c),
             Command::Restore(c) => self.restore(c),
             Command::CloseOutput(id) => self.close_output(*id),
+            Command::Relay(step) => self.relay(step, seed),
         }
     }
 
@@ -137,7 +138,12 @@ impl Write<'_> {
     }
 
     /// Appends a turn: a new one, or one that supersedes another.
-    fn append_turn(&mut self, c: &AppendTurn, edit: Option<&Edit>, seed: &Seed) -> Result<Done, Refusal> {
+    pub(super) fn append_turn(
+        &mut self,
+        c: &AppendTurn,
+        edit: Option<&Edit>,
+        seed: &Seed,
+    ) -> Result<Done, Refusal> {
         self.session(c.session)?;
         let speaker = self.speaker(c.speaker)?;
         let parts: Vec<Part> = c.parts.iter().map(|p| self.part(p)).collect::<Result<_, _>>()?;

@@ -98,6 +98,7 @@ impl State {
             record.commitments.clear();
             record.salts.clear();
         }
+        self.relay.forget_turn(entry.id);
         self.erased.insert(Gone::Entry(entry.id));
         self.count_turns(entry.session);
         self.forget_speakers(std::slice::from_ref(entry));
@@ -123,6 +124,7 @@ impl State {
         let outputs: BTreeSet<OutputId> =
             self.outputs.values().filter(|o| gone.contains(&o.session)).map(|o| o.id).collect();
         self.drop_all_outputs(&outputs);
+        self.relay.forget_sessions(|id| gone.contains(&id));
         self.sessions.retain(|id, _| !gone.contains(id));
         self.beginnings.retain(|id, _| !gone.contains(id));
         self.erased.extend(gone.iter().map(|id| Gone::Session(*id)));

@@ -12,6 +12,7 @@ mod lookup;
 mod read;
 mod redact;
 mod reinject;
+mod relay;
 mod restore;
 mod search;
 mod state;
@@ -22,8 +23,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sayso_model::{
-    Address, Compaction, Digest, Entry, EntryId, LedgerId, Mark, OutputId, ProjectId, SessionId, Speaker,
-    SpeakerId, SpeakerKind, UtcMs,
+    Address, Compaction, Delivery, DeliveryId, Digest, Entry, EntryId, Lease, LedgerId, Mark, OutputId,
+    ProjectId, Request, RequestId, SessionId, Speaker, SpeakerId, SpeakerKind, UtcMs,
 };
 
 use crate::archive::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker};
@@ -34,6 +35,7 @@ use crate::grow::{GrowingOutput, StartOutput};
 use crate::query::{
     Blob, Collected, Lookup, OpenStream, Output, Project, Report, Scope, Session, Store, StreamKind, Waiting,
 };
+use crate::relay::{Deliveries, Requests};
 use crate::search::{Hit, Progress, Search};
 use state::State;
 
@@ -319,6 +321,39 @@ impl Store for Oracle {
         limit: usize,
     ) -> Result<Vec<Output>, StoreError> {
         Ok(self.state().archived_outputs(scope, session, after, limit))
+    }
+
+    fn requests(&self, scope: &Scope, which: Requests) -> Result<Vec<Request>, StoreError> {
+        Ok(self.state().requests(scope, which))
+    }
+
+    fn request(&self, scope: &Scope, id: RequestId) -> Result<Option<Request>, StoreError> {
+        Ok(self.state().request(scope, id))
+    }
+
+    fn deliveries(&self, scope: &Scope, which: Deliveries) -> Result<Vec<Delivery>, StoreError> {
+        Ok(self.state().deliveries(scope, which))
+    }
+
+    fn delivery(&self, scope: &Scope, id: DeliveryId) -> Result<Option<Delivery>, StoreError> {
+        Ok(self.state().delivery(scope, id))
+    }
+
+    fn find_deliveries(
+        &self,
+        scope: &Scope,
+        suffix: &str,
+        limit: usize,
+    ) -> Result<Vec<DeliveryId>, StoreError> {
+        Ok(self.state().find_deliveries(scope, suffix, limit))
+    }
+
+    fn cursor(&self, scope: &Scope, session: SessionId, account: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.state().cursor(scope, session, account))
+    }
+
+    fn leases(&self, scope: &Scope) -> Result<Vec<Lease>, StoreError> {
+        Ok(self.state().leases(scope))
     }
 }
 

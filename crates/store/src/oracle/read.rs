@@ -139,12 +139,12 @@ impl State {
         let turns = wanted.flat_map(|id| self.entries_of(scope, id));
         let quoting = turns.filter(|e| e.turn().is_some_and(|t| t.quote.is_some()));
         quoting
-            .map(|e| Waiting { entry: e.clone(), state: self.delivery(scope, e.id) })
+            .map(|e| Waiting { entry: e.clone(), state: self.reached(scope, e.id) })
             .filter(|w| w.state != Some(MarkKind::InContext))
             .collect()
     }
 
-    fn delivery(&self, scope: &Scope, of: EntryId) -> Option<MarkKind> {
+    fn reached(&self, scope: &Scope, of: EntryId) -> Option<MarkKind> {
         self.marks(scope, of).iter().map(|m| m.kind).rfind(|kind| kind.is_delivery())
     }
 

@@ -64,6 +64,7 @@ impl State {
             }
         }
         if what == Redaction::Whole {
+            self.relay.wipe(of);
             self.forget_keys(of);
             self.drop_outputs(&named);
         }

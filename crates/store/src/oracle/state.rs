@@ -9,6 +9,7 @@ use sayso_model::{
     SpeakerId, UtcMs,
 };
 
+use super::relay::Relay;
 use crate::command::{Alias, Placed};
 use crate::content::lasting;
 use crate::query::{Output, Session, StreamKind};
@@ -39,6 +40,7 @@ pub(super) struct State {
     /// Blobs that nothing refers to, and when a collection first saw that.
     pub(super) loose: BTreeMap<Digest, UtcMs>,
     pub(super) erased: BTreeSet<Gone>,
+    pub(super) relay: Relay,
 }
 
 /// What was erased, and does not come back.
@@ -119,6 +121,7 @@ impl State {
             growing: BTreeMap::new(),
             loose: BTreeMap::new(),
             erased: BTreeSet::new(),
+            relay: Relay::default(),
         }
     }
 
