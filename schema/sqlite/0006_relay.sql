@@ -44,7 +44,7 @@ CREATE UNIQUE INDEX request_turn ON request (turn);
 CREATE UNIQUE INDEX request_update ON request (session, account, update_id) WHERE account IS NOT NULL;
 CREATE UNIQUE INDEX request_listening ON request (session) WHERE listening = 1;
 CREATE INDEX request_open ON request (session)
-WHERE injection <> 'dead' AND (injection <> 'injected' OR (answer <> 'final' AND account IS NOT NULL));
+WHERE injection <> 'dead' AND (injection <> 'injected' OR (answer <> 'final' AND account IS NOT NULL)) OR listening = 1;
 
 CREATE TABLE delivery (
     id            TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 26),

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-pub use sayso::model::{DeliveryId, Outcome, RequestId, SaidAt, SpeakerKind, UtcMs};
+pub use sayso::model::{DeliveryId, Outcome, OutputId, RequestId, SaidAt, SpeakerKind, UtcMs};
 pub use sayso_output::envelope::Received;
 
 /// What time it is.
@@ -279,6 +279,8 @@ pub enum SessionEvent {
     },
     /// A part of an answer that the person is to see at once, and that is not the answer.
     Progress {
+        /// The session's own id of it, where it has one: the same again is the same message.
+        message: Option<String>,
         /// The text.
         text: String,
     },
@@ -292,6 +294,8 @@ pub enum SessionEvent {
         outcome: Outcome,
         /// What came of it, for its two recipients.
         result: Received,
+        /// The stored output that holds all of it, where somebody stored one.
+        output: Option<OutputId>,
     },
     /// The session has nothing more to do for what was started last; that is no answer.
     Settled,
@@ -323,7 +327,8 @@ pub trait AgentSession {
     /// Whether it would take a message now.
     fn idle(&mut self) -> bool;
 
-    /// The next thing that happened; waits for at most so long.
+    /// The next thing that happened; waits for at most so long. Whoever asks has done with the one before: a session that
+    /// outlives its relay tells the last one again where nobody asked after it.
     fn next(&mut self, wait: Duration) -> Option<SessionEvent>;
 
     /// Stops what it is doing.

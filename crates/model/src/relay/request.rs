@@ -2,7 +2,7 @@
 
 use super::refusal::RelayRefusal;
 use crate::id::{RequestId, SessionId, TurnId};
-use crate::limits::ANSWER_MS;
+use crate::limits::{ANSWER_MS, INJECTION_UNKNOWN_MS};
 use crate::said::UtcMs;
 use crate::speaker::kinds;
 
@@ -84,7 +84,7 @@ pub struct Request {
     pub fence: u64,
     /// Until when whoever puts it in has time.
     pub lease_until: Option<UtcMs>,
-    /// Before when it is not tried again.
+    /// Before when it is not tried again; where nobody knows whether it is in, until when the session is asked.
     pub not_before: Option<UtcMs>,
     /// How often somebody tried, not counting that the session was busy.
     pub attempts: u32,
@@ -172,14 +172,16 @@ impl Request {
         }
     }
 
-    /// Whether nothing more is to be done about it: it was answered, or goes nowhere and is in, or is dead.
+    /// Whether nothing more is to be done about it: it was answered, or goes nowhere and is in, or is dead, and the session
+    /// does not speak for it any more.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        match self.injection {
+        let done = match self.injection {
             InjectionState::Dead => true,
             InjectionState::Injected => self.answer == AnswerState::Final || self.inlet.is_none(),
             _ => false,
-        }
+        };
+        done && !self.listening
     }
 
     /// Whether the next request of the session has to wait for this one: somebody puts it in, nobody knows whether it is
@@ -189,8 +191,8 @@ impl Request {
         match self.injection {
             InjectionState::Injecting | InjectionState::Unknown => true,
             InjectionState::Injected => {
-                let open = self.answer == AnswerState::None && self.turn_state != TurnState::Interrupted;
-                self.listening && open && self.deadline.is_none_or(|deadline| at < deadline)
+                let open = self.listening && self.answer == AnswerState::None;
+                open && self.deadline.is_none_or(|deadline| at < deadline)
             }
             InjectionState::Queued | InjectionState::Dead => false,
         }
@@ -233,14 +235,14 @@ impl Request {
     /// # Errors
     ///
     /// It is under another fence, or there is no such step.
-    pub fn end_injection(&mut self, fence: u64, end: &InjectionEnd) -> Result<(), RelayRefusal> {
+    pub fn end_injection(&mut self, fence: u64, end: &InjectionEnd, at: UtcMs) -> Result<(), RelayRefusal> {
         self.fenced(fence)?;
         let (to, not_before, why) = match end {
             InjectionEnd::Busy => (InjectionState::Queued, None, None),
             InjectionEnd::Failed { why, not_before } => {
                 (InjectionState::Queued, Some(*not_before), Some(why))
             }
-            InjectionEnd::Lost { why } => (InjectionState::Unknown, None, Some(why)),
+            InjectionEnd::Lost { why } => (InjectionState::Unknown, Some(asked_until(at)), Some(why)),
             InjectionEnd::Dead { why } => (InjectionState::Dead, None, Some(why)),
         };
         let possible = match self.injection {
@@ -273,6 +275,7 @@ impl Request {
         early(self.lease_until, at)?;
         self.injection = InjectionState::Unknown;
         (self.fence, self.lease_until) = (self.fence + 1, None);
+        self.not_before = Some(asked_until(at));
         self.why = Some("whoever put it in gave no word in time".to_owned());
         Ok(())
     }
@@ -362,4 +365,8 @@ pub(super) fn early(not_before: Option<UtcMs>, at: UtcMs) -> Result<(), RelayRef
         Some(then) => Err(RelayRefusal::TooEarly(then)),
         None => Ok(()),
     }
+}
+
+fn asked_until(at: UtcMs) -> UtcMs {
+    UtcMs(at.0.saturating_add(INJECTION_UNKNOWN_MS))
 }

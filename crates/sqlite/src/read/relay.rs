@@ -206,14 +206,15 @@ pub(crate) fn find_deliveries(
 }
 
 /// As the index has it.
-const OPEN_REQUEST: &str = "r.injection <> 'dead' AND (r.injection <> 'injected' OR (r.answer <> 'final' AND r.account IS NOT NULL))";
+const OPEN_REQUEST: &str = "r.injection <> 'dead' AND (r.injection <> 'injected' OR (r.answer <> 'final' AND r.account IS NOT NULL)) \
+     OR r.listening = 1";
 const OPEN_DELIVERY: &str = "d.state <> 'delivered' AND d.state <> 'suppressed' AND d.state <> 'cancelled'";
 
 pub(crate) fn requests(conn: &Connection, scope: &Scope, which: Requests) -> Result<Vec<Request>, Fault> {
     let open = if matches!(which, Requests::Open(_)) { OPEN_REQUEST } else { "1" };
     match which.session() {
         Some(session) => {
-            find_requests(conn, scope, &format!("r.session = ?1 AND {open}"), &[&session.to_string()])
+            find_requests(conn, scope, &format!("r.session = ?1 AND ({open})"), &[&session.to_string()])
         }
         None => find_requests(conn, scope, open, &[]),
     }

@@ -83,7 +83,7 @@ pub fn apply<R: Rows>(rows: &mut R, step: &RelayStep) -> Done<R> {
         RelayCommand::Enroll { id, turn } => enroll(rows, *id, *turn, at),
         RelayCommand::ClaimInjection { request, fence, until } => claim(rows, *request, *fence, (*until, at)),
         RelayCommand::EndInjection { request, fence, end } => {
-            on_request(rows, *request, |r| r.end_injection(*fence, end).map(|()| true))
+            on_request(rows, *request, |r| r.end_injection(*fence, end, at).map(|()| true))
         }
         RelayCommand::ExpireInjection { request, fence } => {
             on_request(rows, *request, |r| r.expire(*fence, at).map(|()| true))

@@ -1,10 +1,22 @@
 //! Words in a user message: the owner's stand bare, everyone else's between two lines that say whose they are.
 
-use sayso_model::{Attachment, Kept, Part, PartBody, Speaker, SpeakerKind, ToolCall, ToolResult};
+use sayso_model::{Attachment, Entry, Kept, Part, PartBody, Speaker, SpeakerKind, ToolCall, ToolResult};
 
 use crate::guard::guard;
-use crate::marker::REDACTED;
+use crate::marker::{Message, Profile, REDACTED, render};
 use crate::names::{capped, json_line, label};
+
+/// A turn as one user message, as a context shows it: the owner's words bare, everyone else's with a label, a quote as its
+/// marker; empty where there is nothing to show.
+#[must_use]
+pub fn message(entry: &Entry) -> String {
+    if let Some(message) = Message::of(entry) {
+        return render(&message, Profile::V1);
+    }
+    let Some(turn) = entry.turn() else { return String::new() };
+    let blocks = turn.parts.iter().filter_map(|part| block(turn.speaker_of(part), part));
+    blocks.collect::<Vec<_>>().join("\n")
+}
 
 /// A part of a user message; `None` where there is nothing to show.
 pub(super) fn block(speaker: &Speaker, part: &Part) -> Option<String> {

@@ -61,6 +61,7 @@ pub use anthropic::anthropic;
 pub use chat::openai_chat;
 pub use groups::looks_back;
 pub use items::shown_results;
+pub use label::message;
 pub use responses::openai_responses;
 pub use returned::{RangeText, Ranges, block as range_block};
 pub use tokens::{Scripts, TokenCounter};

@@ -1,0 +1,210 @@
+//! Sending deliveries.
+
+use sayso::model::limits::{RETRY_FOR_MS, SENDING_MS};
+use sayso::model::relay::{Attempt, ReplyFate, reply_fate};
+use sayso::model::{Delivery, DeliveryKind, DeliveryState, Request, SpeakerKind};
+use sayso::store::relay::apply::goes_first;
+use sayso::store::{Deliveries, RelayCommand};
+use sayso::{NewTurn, Plan};
+
+use crate::error::Error;
+use crate::flaw::{Flaw, Point};
+use crate::port::{Outgoing, Receipt, Sent, UtcMs};
+use crate::relay::{Ports, Relay, after, again, step, won};
+use crate::tool::directive;
+use crate::words::short;
+
+/// How often what follows from a confirmation is thought over.
+const TRIES: usize = 8;
+
+impl Relay {
+    /// Sends what is due, oldest first; whether something was.
+    pub(crate) fn send(&mut self, ports: &mut Ports<'_>) -> Result<(), Error> {
+        loop {
+            let at = self.now();
+            let open = self.open_deliveries()?;
+            let due = open.iter().filter(|d| d.state == DeliveryState::Ready);
+            let mut due =
+                due.filter(|d| d.not_before.is_none_or(|then| then <= at) && goes_first(&open, d).is_none());
+            let mut sent = false;
+            for d in due.by_ref() {
+                let Some(request) = self.reader.request(d.request)? else { continue };
+                let there = request.inlet.as_ref().is_some_and(|i| ports.senders.contains_key(&i.channel));
+                if there && self.send_one(ports, d, &request)? {
+                    sent = true;
+                    break;
+                }
+            }
+            if !sent {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Claims, sends, records; whether it was this relay that did.
+    fn send_one(&mut self, ports: &mut Ports<'_>, d: &Delivery, request: &Request) -> Result<bool, Error> {
+        let until = after(self.now(), SENDING_MS);
+        let claim = RelayCommand::ClaimDelivery { delivery: d.id, fence: d.fence, until };
+        let Some(outgoing) = self.outgoing(d, request) else { return Ok(false) };
+        let first = self.flaws.is(Flaw::NoMarkBeforeSending);
+        if !first && !self.race(vec![claim.clone()])? {
+            return Ok(false);
+        }
+        self.flaws.at(Point::BeforeSend);
+        // Somebody who slept through the lease does not act on it any more.
+        if self.now() >= until {
+            return Ok(false);
+        }
+        let Some(sender) = ports.senders.get_mut(&outgoing.channel) else { return Ok(false) };
+        let sent = sender.send(&outgoing);
+        self.flaws.at(Point::AfterSend);
+        if first && !self.race(vec![claim])? {
+            return Ok(false);
+        }
+        let mut claimed = d.clone();
+        (claimed.fence, claimed.attempts) = (d.fence + 1, d.attempts + 1);
+        self.sent(&claimed, sent)?;
+        Ok(true)
+    }
+
+    pub(crate) fn outgoing(&self, d: &Delivery, request: &Request) -> Option<Outgoing> {
+        let inlet = request.inlet.as_ref()?;
+        let global = self.last.clone().filter(|_| self.flaws.is(Flaw::GlobalDestination));
+        Some(Outgoing {
+            delivery: d.id,
+            key: d.id.to_string(),
+            part: d.part,
+            parts: d.parts,
+            channel: inlet.channel.clone(),
+            destination: global.unwrap_or_else(|| inlet.destination.clone()),
+            reply_to: Some(inlet.message.clone()).filter(|id| !id.is_empty()),
+            text: d.text.clone(),
+            repeat_mark: d.repeat_mark,
+        })
+    }
+
+    fn sent(&mut self, d: &Delivery, sent: Sent) -> Result<(), Error> {
+        let at = self.now();
+        let over = after(d.created_at, RETRY_FOR_MS) <= at;
+        let attempt = match sent {
+            Sent::Delivered(Receipt(receipt)) => return self.delivered(d, &receipt),
+            Sent::Permanent { why } => Attempt::Failed { why: short(&why) },
+            Sent::Temporary { why, .. } if over => Attempt::Failed { why: short(&why) },
+            Sent::Temporary { why, retry_after_ms } => {
+                Attempt::Retry { why: short(&why), not_before: again(at, d.attempts, retry_after_ms) }
+            }
+            Sent::Unknown { why } => Attempt::Unknown { why: short(&why) },
+        };
+        let mark = self.reader.ledger().fresh_entry();
+        self.race(vec![RelayCommand::Attempted { delivery: d.id, fence: d.fence, attempt, mark }]).map(|_| ())
+    }
+
+    /// The sink took it: its receipt, that it was shown, and what it stands for, in one batch.
+    fn delivered(&mut self, d: &Delivery, receipt: &str) -> Result<(), Error> {
+        // What the sink gave back is short; a receipt that is none confirms nothing.
+        let receipt = short(receipt);
+        let attempt = match receipt.is_empty() {
+            true => Attempt::Unknown { why: "the sink gave no receipt".to_owned() },
+            false => Attempt::Delivered { receipt },
+        };
+        let confirms = matches!(attempt, Attempt::Delivered { .. });
+        let (delivery, fence, mark) = (d.id, d.fence, self.reader.ledger().fresh_entry());
+        let attempted = RelayCommand::Attempted { delivery, fence, attempt, mark };
+        self.confirm(d, attempted, confirms)
+    }
+
+    /// Writes word of a delivery together with what follows from it. Where another relay changed what would follow, it is
+    /// thought over again: the word itself must not get lost.
+    pub(crate) fn confirm(&mut self, d: &Delivery, word: RelayCommand, confirms: bool) -> Result<(), Error> {
+        let (at, session) = (self.now(), self.session);
+        let apart = self.flaws.is(Flaw::HistoryApart);
+        if apart {
+            self.race(vec![word.clone()])?;
+        }
+        for _ in 0..TRIES {
+            let current = self.reader.delivery(d.id)?.is_some_and(|now| now.fence == d.fence);
+            let follows = if confirms && current { self.follows(d, at)? } else { Follows::default() };
+            let written = self.write(|plan| {
+                if !apart {
+                    plan.push(step(at, word.clone()));
+                }
+                follows.push(plan, session, at)
+            });
+            if won(written)? || follows.is_empty() {
+                return Ok(());
+            }
+        }
+        self.race(vec![word]).map(|_| ())
+    }
+
+    /// What follows once this part is confirmed.
+    fn follows(&self, d: &Delivery, at: UtcMs) -> Result<Follows, Error> {
+        let mut all = self.reader.deliveries(Deliveries::Of(d.request))?;
+        if d.kind != DeliveryKind::Direct {
+            return Ok(Follows::default());
+        }
+        all.iter_mut().filter(|other| other.id == d.id).for_each(|d| d.state = DeliveryState::Delivered);
+        let mut parts = all.iter().filter(|o| o.kind == d.kind && o.key == d.key);
+        let whole = parts.all(|o| o.state == DeliveryState::Delivered);
+        let told = directive(&d.key).filter(|_| whole);
+        let fate = |held: &Delivery| reply_fate(&all, held.held_until.unwrap_or(at), at);
+        let held = all.iter().filter(|o| o.state == DeliveryState::Held);
+        let suppressed = held.filter_map(|held| match fate(held) {
+            ReplyFate::Suppress { by } => Some((held.id, by)),
+            _ => None,
+        });
+        Ok(Follows { told: told.map(|told| (told, d.turn)), suppressed: suppressed.collect() })
+    }
+
+    /// Lets held replies go, or drops them, as far as that is decided by now.
+    pub(crate) fn decide_held(&mut self) -> Result<(), Error> {
+        let at = self.now();
+        for held in self.open_deliveries()?.into_iter().filter(|d| d.state == DeliveryState::Held) {
+            if self.flaws.is(Flaw::SuppressOnIntent) {
+                let (delivery, fence, why) = (held.id, held.fence, "something stands for it".to_owned());
+                self.race(vec![RelayCommand::Cancel { delivery, fence, why }])?;
+                continue;
+            }
+            let all = self.reader.deliveries(Deliveries::Of(held.request))?;
+            let delivery = held.id;
+            let step = match reply_fate(&all, held.held_until.unwrap_or(at), at) {
+                ReplyFate::Hold => continue,
+                ReplyFate::Release { repeat_mark } => RelayCommand::Release { delivery, repeat_mark },
+                ReplyFate::Suppress { by } => RelayCommand::Suppress { delivery, by },
+            };
+            self.race(vec![step])?;
+        }
+        Ok(())
+    }
+}
+
+/// What is written together with a confirmation.
+#[derive(Debug, Default)]
+struct Follows {
+    /// What the model is told, and about which turn.
+    told: Option<(&'static str, sayso::model::TurnId)>,
+    /// The parts of the reply that it stands for, and the key.
+    suppressed: Vec<(sayso::model::DeliveryId, String)>,
+}
+
+impl Follows {
+    fn is_empty(&self) -> bool {
+        self.told.is_none() && self.suppressed.is_empty()
+    }
+
+    fn push(
+        &self,
+        plan: &mut Plan<'_>,
+        session: sayso::model::SessionId,
+        at: UtcMs,
+    ) -> Result<(), sayso::Error> {
+        if let Some((told, turn)) = self.told {
+            let turn = NewTurn { reply_to: Some(turn), ..NewTurn::text(SpeakerKind::System, "relay", told) };
+            plan.append(session, turn)?;
+        }
+        for (delivery, by) in &self.suppressed {
+            plan.push(step(at, RelayCommand::Suppress { delivery: *delivery, by: by.clone() }));
+        }
+        Ok(())
+    }
+}
