@@ -1,0 +1,9 @@
+//! Each case by its number; compiled once for each backend, so that a test's name says on which it failed.
+
+use super::open;
+
+mod deliveries;
+mod injections;
+mod operator;
+mod outbox;
+mod rules;

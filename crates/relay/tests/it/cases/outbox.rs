@@ -1,0 +1,143 @@
+//! What becomes of what was sent.
+
+use sayso::model::{DeliveryKind, MarkKind};
+use sayso_relay::port::{Ability, Blind, SessionEvent};
+
+use super::open;
+use crate::net::Act;
+use crate::world::last;
+
+fn answered(script: &str) -> Vec<(i64, SessionEvent)> {
+    vec![(1_000, last("a1", script)), (0, SessionEvent::Settled)]
+}
+
+#[test]
+fn r15_progress_stays_and_the_answer_that_failed_is_tried_again() {
+    let mut w = open();
+    let progress = SessionEvent::Progress { message: Some("p1".into()), text: "working…".into() };
+    w.scripts(vec![(1_000, progress), (1_000, last("a1", "done"))]);
+    w.acts(&[Act::Take, Act::Later(Some(30_000))]);
+    let a = w.says("A", "go");
+    w.pass(3_000);
+    let reply = w.delivery(a, DeliveryKind::Reply);
+    assert_eq!((reply.state.as_str(), reply.not_before.is_some()), ("ready", true));
+    assert_eq!(w.states(a, DeliveryKind::Progress), ["delivered"]);
+    w.pass(60_000);
+    assert_eq!(w.saw("A"), ["working…", "done"]);
+}
+
+#[test]
+fn r17_after_a_crash_nobody_sends_blindly_what_may_have_arrived() {
+    let mut w = open();
+    w.scripts(answered("done"));
+    let a = w.says("A", "go");
+    w.settle();
+    w.time.pass(1_000);
+    // It dies right after the sink took it.
+    w.look(Some(Box::new(|point| {
+        assert!(point != sayso_relay::flaw::Point::AfterSend, "the process dies here");
+    })));
+    let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| w.settle()));
+    assert!(died.is_err());
+    w.crash(false);
+    w.settle();
+    assert_eq!(w.states(a, DeliveryKind::Reply), ["sending"], "the other may still be at it");
+    w.pass(600_000);
+    assert_eq!(w.states(a, DeliveryKind::Reply), ["parked"]);
+    assert_eq!(w.net.borrow().sink.attempts.len(), 1);
+}
+
+#[test]
+fn r18_an_unknown_outcome_leaves_one_copy() {
+    let key = Ability::Key { ttl_ms: 600_000 };
+    for (ability, act) in
+        [(key, Act::Lose), (key, Act::Drop), (Ability::Probe, Act::Lose), (Ability::Probe, Act::Drop)]
+    {
+        let mut w = open().with(ability);
+        w.scripts(answered("done"));
+        w.acts(&[act]);
+        let a = w.says("A", "go");
+        w.pass(60_000);
+        assert_eq!(w.states(a, DeliveryKind::Reply), ["delivered"], "{ability:?} {act:?}");
+        assert_eq!(w.saw("A"), ["done"]);
+        assert_eq!(w.marks(MarkKind::Shown), 1);
+    }
+}
+
+#[test]
+fn a_sink_that_cannot_be_asked_gets_a_marked_repeat_where_the_policy_says_so() {
+    let mut w = open().with(Ability::Opaque(Blind::ResendMarked));
+    w.scripts(answered("done"));
+    w.acts(&[Act::Lose]);
+    w.says("A", "go");
+    w.pass(60_000);
+    let marks: Vec<bool> = w.net.borrow().sink.copies.iter().map(|c| c.marked).collect();
+    assert_eq!(marks, [false, true]);
+}
+
+#[test]
+fn a_key_that_the_sink_forgot_is_not_used_again() {
+    let mut w = open().with(Ability::Key { ttl_ms: 1_000 });
+    w.scripts(answered("done"));
+    w.acts(&[Act::Later(None), Act::Drop]);
+    let a = w.says("A", "go");
+    w.pass(60_000);
+    let reply = w.delivery(a, DeliveryKind::Reply);
+    assert_eq!((reply.state.as_str(), w.net.borrow().sink.attempts.len()), ("parked", 2));
+}
+
+#[test]
+fn r22_a_sink_that_is_down_for_a_while_gets_it_later() {
+    let mut w = open();
+    w.scripts(answered("done"));
+    w.acts(&[Act::Later(None)]);
+    let a = w.says("A", "go");
+    w.pass(1_500);
+    assert_eq!(w.states(a, DeliveryKind::Reply), ["ready"]);
+    w.pass(30_000);
+    assert_eq!(w.saw("A"), ["done"]);
+}
+
+#[test]
+fn a_sink_that_asks_for_time_gets_it() {
+    let mut w = open();
+    w.scripts(answered("done"));
+    w.acts(&[Act::Later(Some(45_000))]);
+    w.says("A", "go");
+    w.pass(45_500);
+    assert!(w.seen().is_empty());
+    w.pass(1_000);
+    assert_eq!(w.saw("A"), ["done"]);
+}
+
+#[test]
+fn r23_the_answer_goes_where_the_message_came_from() {
+    let mut w = open();
+    w.scripts(vec![
+        (1_000, crate::world::calls("a1", "", "c1")),
+        (1_000, crate::world::display("c1", "sent to B: see you")),
+        (1_000, last("a2", "I wrote to B.")),
+    ]);
+    w.acts(&[Act::Refuse]);
+    w.says("A", "write to B");
+    w.pass(1_000);
+    w.says("B", "hello?");
+    w.pass(60_000);
+    assert_eq!(w.saw("A"), ["I wrote to B."]);
+    assert!(w.saw("B").iter().all(|text| !text.contains("I wrote")));
+}
+
+#[test]
+fn parts_go_in_order_and_a_part_that_failed_is_seen() {
+    let mut w = open();
+    w.net.borrow_mut().sink.most = 4;
+    w.scripts(answered("one two three"));
+    w.acts(&[Act::Take, Act::Later(Some(20_000)), Act::Take, Act::Refuse]);
+    let a = w.says("A", "go");
+    w.pass(5_000);
+    assert_eq!(w.states(a, DeliveryKind::Reply), ["delivered", "ready", "ready", "ready"]);
+    w.pass(60_000);
+    assert_eq!(w.states(a, DeliveryKind::Reply), ["delivered", "delivered", "failed", "ready"]);
+    assert_eq!(w.saw("A"), ["one ", "two "]);
+    assert_eq!(w.marks(MarkKind::Shown), 2);
+}

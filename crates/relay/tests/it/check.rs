@@ -1,0 +1,146 @@
+//! What must hold when everything came to rest, whatever happened on the way.
+
+use std::collections::BTreeMap;
+
+use sayso::model::limits::ANSWER_MS;
+use sayso::model::relay::{AnswerState, InjectionState};
+use sayso::model::{Delivery, DeliveryKind, DeliveryState, EntryBody, MarkKind, Request};
+use sayso_output::envelope::Purpose;
+
+use crate::world::World;
+
+/// The first thing that does not hold, in words.
+pub(crate) fn problem(w: &World) -> Option<String> {
+    let checks: [fn(&World) -> Result<(), String>; 8] =
+        [copies, destinations, history, suppressed, injected, fallbacks, ended, verified];
+    checks.iter().find_map(|check| check(w).err())
+}
+
+fn says(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+/// A person sees nothing twice, unless the second says that it may be a repeat.
+fn copies(w: &World) -> Result<(), String> {
+    let net = w.net.borrow();
+    let mut plain: BTreeMap<&str, usize> = BTreeMap::new();
+    for copy in net.sink.copies.iter().filter(|c| !c.marked) {
+        *plain.entry(&copy.key).or_default() += 1;
+    }
+    says(plain.values().all(|n| *n == 1), || format!("seen twice without a mark: {:?}", net.sink.copies))
+}
+
+/// Everything goes to where its request came from, as an answer to that message.
+fn destinations(w: &World) -> Result<(), String> {
+    let all: BTreeMap<String, Delivery> = w.deliveries().into_iter().map(|d| (d.id.to_string(), d)).collect();
+    for copy in &w.net.borrow().sink.copies {
+        let d = all.get(&copy.key).ok_or_else(|| format!("nobody knows of {copy:?}"))?;
+        let inlet = w.request(d.request).inlet.ok_or("it came from nowhere")?;
+        let right = (inlet.destination == copy.destination, Some(inlet.message) == copy.reply_to);
+        says(right == (true, true), || format!("went elsewhere: {copy:?}"))?;
+    }
+    Ok(())
+}
+
+/// What was delivered has a receipt, a mark in the session, and for a display word to the model.
+fn history(w: &World) -> Result<(), String> {
+    let entries = w.entries();
+    let marks = |d: &Delivery| {
+        entries.iter().any(
+            |e| matches!(&e.body, EntryBody::Mark(m) if m.kind == MarkKind::Shown && m.of == Some(d.turn)),
+        )
+    };
+    let told = |d: &Delivery| {
+        let turns = entries.iter().filter_map(|e| e.turn());
+        let directive = Purpose::ALL.map(Purpose::directive);
+        turns.filter(|t| t.reply_to == Some(d.turn)).any(|t| directive.contains(&t.text().as_str()))
+    };
+    let all = w.deliveries();
+    for d in all.iter().filter(|d| d.state == DeliveryState::Delivered) {
+        says(d.receipt.is_some() && marks(d), || format!("delivered without history: {d:?}"))?;
+        let whole = all.iter().filter(|o| (o.request, &o.key) == (d.request, &d.key));
+        let whole = whole.clone().all(|o| o.state == DeliveryState::Delivered);
+        let silent = d.kind == DeliveryKind::Direct && whole && !told(d);
+        says(!silent, || format!("the model was not told: {d:?}"))?;
+    }
+    Ok(())
+}
+
+/// A reply is suppressed only where every part of what stands for it was seen.
+fn suppressed(w: &World) -> Result<(), String> {
+    let all = w.deliveries();
+    for d in all.iter().filter(|d| d.state == DeliveryState::Suppressed) {
+        let by: Vec<&Delivery> = all
+            .iter()
+            .filter(|o| o.request == d.request && Some(&o.key) == d.suppressed_by.as_ref())
+            .collect();
+        let net = w.net.borrow();
+        let seen = |o: &&Delivery| net.sink.copies.iter().any(|c| c.key == o.id.to_string());
+        let whole = by.len() as u32 == by.first().map_or(1, |o| o.parts) && by.iter().all(seen);
+        says(whole, || format!("nothing stands for {d:?}"))?;
+    }
+    Ok(())
+}
+
+/// Nothing goes in twice, nor while the session is in the middle of something.
+fn injected(w: &World) -> Result<(), String> {
+    let net = w.net.borrow();
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, id, _) in &net.agent.injected {
+        *times.entry(id.to_string()).or_default() += 1;
+    }
+    says(times.values().all(|n| *n == 1), || format!("put in twice: {times:?}"))?;
+    says(net.agent.overrun.is_empty(), || format!("put in while busy: {:?}", net.agent.overrun))
+}
+
+/// Word that there is no answer comes after the deadline and before an answer.
+fn fallbacks(w: &World) -> Result<(), String> {
+    let all = w.deliveries();
+    for d in all.iter().filter(|d| d.kind == DeliveryKind::Fallback) {
+        let r = w.request(d.request);
+        let from = r.injected_at.ok_or_else(|| format!("a fallback for what never went in: {r:?}"))?;
+        says(d.created_at.0 >= from.0 + ANSWER_MS, || format!("too early: {d:?}"))?;
+        let mut replies = all.iter().filter(|o| o.request == d.request && o.kind == DeliveryKind::Reply);
+        says(replies.all(|o| o.created_at >= d.created_at), || format!("after the answer: {d:?}"))?;
+    }
+    Ok(())
+}
+
+/// Every request was answered, or its person told, or somebody can see that it is stuck; no answer got lost.
+fn ended(w: &World) -> Result<(), String> {
+    let all = w.deliveries();
+    for r in w.requests() {
+        let of = |kind: DeliveryKind| -> Vec<&Delivery> {
+            all.iter().filter(|d| d.request == r.id && d.kind == kind).collect()
+        };
+        let visible = [DeliveryState::Parked, DeliveryState::Failed];
+        let done = |d: &&Delivery| {
+            [DeliveryState::Delivered, DeliveryState::Suppressed].contains(&d.state)
+                || visible.contains(&d.state)
+        };
+        let stuck = |all: &[&Delivery]| all.iter().any(|d| visible.contains(&d.state));
+        let said = |all: &[&Delivery]| !all.is_empty() && (all.iter().all(done) || stuck(all));
+        let fine = match (r.injection, r.answer) {
+            (InjectionState::Dead, _) => true,
+            (InjectionState::Injected, AnswerState::Final) => said(&of(DeliveryKind::Reply)),
+            (InjectionState::Injected, AnswerState::FallbackIssued) => said(&of(DeliveryKind::Fallback)),
+            _ => false,
+        };
+        says(fine, || format!("left open: {r:?}\n{all:#?}"))?;
+        right_answer(w, &r, &all)?;
+    }
+    Ok(())
+}
+
+/// An answer is what the agent said at the end of this request's turn: the tests' scripts name the person there.
+fn right_answer(w: &World, r: &Request, all: &[Delivery]) -> Result<(), String> {
+    let Some(by) = r.answered_by else { return Ok(()) };
+    let text = w.reader().entry(by).unwrap().unwrap().turn().unwrap().text();
+    let who = r.inlet.as_ref().map(|i| i.message.clone()).unwrap_or_default();
+    says(text.starts_with(&format!("final for {who}:")), || format!("{text:?} answers {who:?}\n{all:#?}"))
+}
+
+fn verified(w: &World) -> Result<(), String> {
+    let report = w.reader().verify(&BTreeMap::new()).map_err(|e| e.to_string())?;
+    says(report.problems.is_empty(), || format!("{:?}", report.problems))
+}
