@@ -237,6 +237,8 @@ impl Agent {
             return Injecting::Accepted;
         }
         let mut at = now;
+        // It does one thing after the other: of what it had not said yet nothing comes.
+        self.events.retain(|(at, _)| *at <= now);
         self.started.push(what.request);
         self.events.push_back((at, SessionEvent::Started { request: Some(what.request) }));
         for (after, event) in self.scripts.pop_front().unwrap_or_default() {
