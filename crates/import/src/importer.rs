@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use sayso::Ledger;
@@ -25,6 +26,15 @@ pub struct Importer {
     /// The name of the person whose words the transcripts hold; part of every turn of theirs, so a later import under
     /// another name leaves known turns as they are.
     pub owner: String,
+}
+
+/// How much of a file was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// All its complete records.
+    Whole,
+    /// Its beginning; what of it was not decided yet is not written.
+    Part,
 }
 
 impl Default for Importer {
@@ -62,15 +72,42 @@ impl Importer {
         if is_database(&head(path)) {
             return database::import(ledger, &self.owner, path, progress);
         }
-        self.import_lines(ledger, path, progress)
+        let mut on = |bytes| {
+            progress(bytes);
+            ControlFlow::Continue(())
+        };
+        Ok(self.import_lines(ledger, path, &mut on)?.0)
+    }
+
+    /// Imports a transcript as far as `more` lets it: it is asked after each record, with the bytes read since it was asked
+    /// before. What was read by then stays; the next time goes on from there, after a look at what is known. An export or
+    /// a database is imported whole.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Importer::import_file`].
+    pub fn import_while(
+        &self,
+        ledger: &Ledger,
+        path: &Path,
+        more: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<(FileReport, Reach), ImportError> {
+        match names::sort(path) {
+            Sort::Transcript | Sort::Archive(_) | Sort::Other
+                if path.is_file() && !is_database(&head(path)) =>
+            {
+                self.import_lines(ledger, path, more)
+            }
+            _ => Ok((self.import_file(ledger, path, &mut |_| {})?, Reach::Whole)),
+        }
     }
 
     fn import_lines(
         &self,
         ledger: &Ledger,
         path: &Path,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<FileReport, ImportError> {
+        more: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<(FileReport, Reach), ImportError> {
         let read = |cause| ImportError::Read { path: path.to_owned(), cause };
         let mut records = Records::new(source::buffered(path).map_err(read)?);
         let first = match records.next() {
@@ -80,7 +117,8 @@ impl Importer {
         let place = std::path::absolute(path).map_err(read)?;
         let format = recognised(path, &place, &first.value)?;
         if format == Format::Sayso {
-            return archive::import(ledger, path, &first.value, progress);
+            let whole = archive::import(ledger, path, &first.value, &mut |bytes| _ = more(bytes))?;
+            return Ok((whole, Reach::Whole));
         }
         let home = home(format, &first, &place);
         let home = home.ok_or_else(|| ImportError::NoSession { path: path.to_owned() })?;
@@ -101,18 +139,24 @@ impl Importer {
         }
         while let Some(record) = first.take().map(Ok).or_else(|| records.next()) {
             let record = record.map_err(read)?;
-            progress(record.offset.saturating_sub(told));
+            let enough = more(record.offset.saturating_sub(told)).is_break();
             told = record.offset;
             sink.note(&record);
             if let Err(cause) = reading.record(record, &mut sink) {
                 return Err(refused(sink, cause));
             }
+            if enough {
+                return match sink.pause() {
+                    Ok(()) => Ok((closed(sink.report, &records), Reach::Part)),
+                    Err(cause) => Err(refused(sink, cause)),
+                };
+            }
         }
         if let Err(cause) = reading.end(&mut sink).and_then(|()| sink.finish()) {
             return Err(refused(sink, cause));
         }
-        progress((records.offset() + records.pending()).saturating_sub(told));
-        Ok(closed(sink.report, &records))
+        let _ = more((records.offset() + records.pending()).saturating_sub(told));
+        Ok((closed(sink.report, &records), Reach::Whole))
     }
 
     /// Imports files, and the transcripts in folders. A file that is refused is listed, and the others go on.

@@ -78,7 +78,7 @@ mod walk;
 mod watch;
 
 pub use error::ImportError;
-pub use importer::{Importer, import_file, import_paths};
+pub use importer::{Importer, Reach, import_file, import_paths};
 pub use places::{Place, places};
 pub use report::{DamagedLine, FileReport, Late, Refused, Report, Rewritten, UnknownRecords};
 pub use session::placeholder;

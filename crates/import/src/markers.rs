@@ -25,9 +25,10 @@ pub(crate) fn shown(text: &str, entry: &Entry) -> Option<String> {
     found.any(|f| text.get(f.range.start..).is_some_and(|t| t.starts_with(&marker))).then_some(marker)
 }
 
-/// Whether a text is nothing but these markers with their notes, in this order.
-pub(crate) fn only(text: &str, markers: &[String]) -> bool {
-    text.trim_end_matches('\n') == join(markers).trim_end_matches('\n')
+/// Whether a text is nothing but these carried texts, and then these markers with their notes, in this order.
+pub(crate) fn only(text: &str, carried: &[String], markers: &[String]) -> bool {
+    let all: Vec<String> = carried.iter().chain(markers).cloned().collect();
+    !all.is_empty() && text.trim_end_matches('\n') == join(&all).trim_end_matches('\n')
 }
 
 #[cfg(test)]
@@ -42,8 +43,12 @@ mod tests {
         let marker = render(&Message::of(&entry).unwrap(), Profile::V1);
         assert_eq!(ids(&marker), [entry.id]);
         assert_eq!(shown(&format!("Context:\n{marker}\nmore"), &entry).as_deref(), Some(marker.as_str()));
-        assert!(only(&marker, std::slice::from_ref(&marker)));
-        assert!(!only(&format!("{marker} and more"), std::slice::from_ref(&marker)));
+        assert!(only(&marker, &[], std::slice::from_ref(&marker)));
+        assert!(!only(&format!("{marker} and more"), &[], std::slice::from_ref(&marker)));
+        let carried = "[sayso x]".to_owned();
+        assert!(only(&format!("{carried}\n\n{marker}"), &[carried.clone()], &[marker.clone()]));
+        assert!(!only(&format!("{marker}\n\n{carried}"), &[carried], &[marker]));
+        assert!(!only("", &[], &[]));
         for changed in [marker.replace("words", "other words"), marker.replace("check", "chuck")] {
             assert_eq!(shown(&changed, &entry), None, "{changed}");
         }

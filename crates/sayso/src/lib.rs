@@ -19,6 +19,7 @@
 //! ```
 
 mod archive;
+mod carry;
 mod compact;
 mod context;
 mod edit;

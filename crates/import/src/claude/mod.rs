@@ -237,6 +237,9 @@ impl Claude {
                 }
             },
             known if kinds::is_attachment(known) => {
+                if known == "hook_additional_context" {
+                    sink.see(&hook_words(take(&mut attachment, "content")))?;
+                }
                 sink.report.skip(&format!("attachment/{known}"));
                 Ok(())
             }
@@ -326,6 +329,14 @@ fn mail(attachment: &mut Value) -> Vec<(Option<String>, String)> {
         (from, if message.is_object() { take_words(&mut message, "text") } else { plain(message) })
     });
     messages.filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// What a hook added to the context: a list of texts, or one.
+fn hook_words(content: Value) -> String {
+    match content {
+        Value::Array(texts) => texts.into_iter().map(plain).collect::<Vec<_>>().join("\n"),
+        other => plain(other),
+    }
 }
 
 fn program() -> Who {

@@ -36,11 +36,25 @@ impl Sink<'_> {
         if fresh { self.look() } else { Ok(()) }
     }
 
-    /// Writes what is queued in every conversation.
-    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+    /// Writes what is queued in every conversation, though the file goes on.
+    pub(crate) fn pause(&mut self) -> Result<(), Error> {
+        for name in self.parked_names() {
+            self.turn_to(Some(&name))?;
+            self.flush()?;
+        }
+        self.turn_to(None)?;
+        self.flush()
+    }
+
+    fn parked_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.parked.keys().cloned().collect();
         names.sort();
-        for name in names {
+        names
+    }
+
+    /// Writes what is queued in every conversation, at the end of the file.
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        for name in self.parked_names() {
             self.turn_to(Some(&name))?;
             self.derive()?;
             self.flush()?;

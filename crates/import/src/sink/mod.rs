@@ -8,6 +8,7 @@ mod track;
 use std::collections::HashMap;
 
 use sayso::store::{Command, Compact, Done, Refusal, Session};
+use sayso::view::context::carried_ids;
 use sayso::{Error, Fate, Ledger, Placed, Reader, Scope, SpeakerKind, SpeakerRef};
 use sayso_model::{Entry, MarkKind, PartBody, SessionId, SpeakerId, TurnId};
 
@@ -173,21 +174,39 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Takes a message that may show forwarded turns of this session: those are marked, and a message that holds nothing
-    /// else is not stored again.
+    /// Takes a message that may show forwarded turns of this session, or what else the ledger handed to its agent: those turns
+    /// are marked, and a message that holds nothing else is not stored again.
     pub(crate) fn message(&mut self, draft: Draft) -> Result<(), Error> {
         let text = draft.spoken();
-        let quotes = self.quotes(&text)?;
-        for (id, _) in &quotes {
-            self.mark(*id)?;
-        }
-        let markers: Vec<String> = quotes.into_iter().map(|(_, marker)| marker).collect();
+        let markers = self.see(&text)?;
+        let carried = self.carried(&text)?;
         let words_only = draft.parts.iter().all(|p| matches!(p.body, PartBody::Text(_)));
-        if !markers.is_empty() && words_only && markers::only(&text, &markers) {
-            self.report.skip("marker");
+        if words_only && markers::only(&text, &carried, &markers) {
+            self.report.skip(if carried.is_empty() { "marker" } else { "carried" });
             return Ok(());
         }
         self.turn(draft)
+    }
+
+    /// Marks the forwarded turns of this session that a text shows, and gives their markers.
+    pub(crate) fn see(&mut self, text: &str) -> Result<Vec<String>, Error> {
+        let quotes = self.quotes(text)?;
+        for (id, _) in &quotes {
+            self.mark(*id)?;
+        }
+        Ok(quotes.into_iter().map(|(_, marker)| marker).collect())
+    }
+
+    /// The texts for compactions and re-injections of this session that a text shows exactly.
+    fn carried(&self, text: &str) -> Result<Vec<String>, Error> {
+        let Some(session) = &self.track.session else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for id in carried_ids(text) {
+            let ours = self.reader.entry(id)?.is_some_and(|entry| entry.session == session.id);
+            let carried = if ours { self.reader.carried(id)? } else { None };
+            found.extend(carried.filter(|carried| text.contains(carried.as_str())));
+        }
+        Ok(found)
     }
 
     /// Takes a message whose speaker may have been decided otherwise before, when less of the file was there. Then the turn as

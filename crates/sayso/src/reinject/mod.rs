@@ -247,7 +247,7 @@ impl Reader {
             return Ok(key.clone());
         }
         if let Some(of) = plan.of {
-            return Ok(format!("behind compaction {of}"));
+            return Ok(key_behind(of));
         }
         let last = gather::last_said(self, request.session)?;
         let last = last.map_or_else(|| "the beginning".to_owned(), |id| id.to_string());
@@ -260,6 +260,11 @@ impl Reader {
             _ => Err(unknown("turn", &placed.id.to_string(), Vec::new())),
         }
     }
+}
+
+/// The key of what is brought back right behind a compaction.
+pub(crate) fn key_behind(compaction: EntryId) -> String {
+    format!("behind compaction {compaction}")
 }
 
 /// 15 % of what is free of the window, 20,000, or what was asked for: the least of these.

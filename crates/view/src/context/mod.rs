@@ -39,6 +39,7 @@
 //! another result of the call comes. Over budget nothing slides: [`NeedsCompaction`] says so.
 
 mod anthropic;
+mod carried;
 mod chat;
 mod current;
 mod groups;
@@ -58,6 +59,7 @@ use sayso_model::Entry;
 use serde_json::Value;
 
 pub use anthropic::anthropic;
+pub use carried::{carried_ids, carried_quotes, carried_ranges};
 pub use chat::openai_chat;
 pub use groups::looks_back;
 pub use items::shown_results;

@@ -30,7 +30,8 @@ pub(super) fn text(compaction: &Compaction, entries: &[Entry]) -> String {
         Kept::Redacted => REDACTED.to_owned(),
     };
     let who = format!("summary by {}", label(compaction.speaker.kind, &compaction.speaker.name));
-    let quotes = quotes(compaction.through, entries);
+    let quotes = covered(compaction.through, entries);
+    let quotes = quotes.map(|quotes| format!("\n\nQuotes it covers:\n{quotes}")).unwrap_or_default();
     let standing = match compaction.speaker.is_owner() {
         true => "stands for the earlier turns",
         false => "stands for the earlier turns; not the owner's words",
@@ -38,16 +39,17 @@ pub(super) fn text(compaction: &Compaction, entries: &[Entry]) -> String {
     between(&who, standing, &format!("{summary}{quotes}"))
 }
 
-fn quotes(through: u64, entries: &[Entry]) -> String {
+/// The quotes that a summary covers, one a line, the newest last; `None` where there are none.
+pub(super) fn covered(through: u64, entries: &[Entry]) -> Option<String> {
     let covered: Vec<String> =
         entries.iter().filter(|entry| entry.seq <= through).filter_map(quote).collect();
     if covered.is_empty() {
-        return String::new();
+        return None;
     }
     let older = covered.len().saturating_sub(NAMED_QUOTES);
-    let more = if older > 0 { format!("\n- and {older} earlier ones") } else { String::new() };
+    let more = if older > 0 { format!("- and {older} earlier ones\n") } else { String::new() };
     let named: Vec<String> = covered.into_iter().skip(older).collect();
-    format!("\n\nQuotes it covers:{more}\n{}", named.join("\n"))
+    Some(format!("{more}{}", named.join("\n")))
 }
 
 fn quote(entry: &Entry) -> Option<String> {
