@@ -25,7 +25,7 @@ use report::Report;
 /// Measures Sayso beside what people would use instead.
 #[derive(Debug, Clone, Parser)]
 struct Arguments {
-    /// Only these: append, peers, writers, import, last, search, growth, long, outputs
+    /// Only these: append, peers, writers, import, last, search, growth, long, outputs, hook
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
     /// Turns in the large ledgers

@@ -3,6 +3,7 @@
 mod life;
 mod output;
 mod run;
+mod setup;
 
 use std::path::PathBuf;
 
@@ -18,6 +19,7 @@ pub(crate) use output::{Doctor, Output, Part};
 pub(crate) use run::{Emit, Policed, Thresholds, ThresholdsOf};
 #[cfg(unix)]
 pub(crate) use run::{Present, Run};
+pub(crate) use setup::Setup;
 
 /// The conversation ledger: every turn, and on whose say-so the words stand there.
 #[derive(Debug, Parser)]
@@ -124,6 +126,8 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Serve an agent that speaks the Model Context Protocol, over standard input and output
     Mcp(crate::cmd::mcp::Mcp),
+    /// Let an agent program call Sayso: its hooks, or its extension
+    Setup(Setup),
     /// Answer a hook of an agent program; never fails and never stops the agent
     Hook(Hook),
     /// See it work on a throwaway ledger, whatever --ledger says
@@ -417,9 +421,9 @@ pub(crate) enum ExportForm {
 
 #[derive(Debug, Args)]
 pub(crate) struct Hook {
-    /// The agent program: codex
+    /// The agent program: codex, claude-code or pi
     pub(crate) program: String,
-    /// The event: SessionStart, UserPromptSubmit or Stop; its input comes from standard input
+    /// The event: SessionStart, UserPromptSubmit, PostToolUse, PreCompact or Stop; its input comes from standard input
     pub(crate) event: String,
 }
 

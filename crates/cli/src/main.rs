@@ -6,6 +6,7 @@ mod fail;
 mod hook;
 mod io;
 mod open;
+mod setup;
 
 use std::io::BufWriter;
 use std::process::ExitCode;
@@ -21,9 +22,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return arguments(&error),
     };
-    if let Command::Hook(hook) = &cli.command {
-        return hook::run(hook, &cli.global);
-    }
+    let cli = match cli {
+        Cli { command: Command::Hook(hook), global } => return hook::run(hook, global),
+        cli => cli,
+    };
     if let Command::Mcp(mcp) = &cli.command {
         return cmd::mcp::run(mcp, &cli.global);
     }
@@ -103,6 +105,7 @@ fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
         Command::Verify(args) => cmd::verify::run(&args, global, out),
         Command::Backup(args) => cmd::backup::run(&args, global, out),
         Command::Doctor(args) => cmd::doctor::run(&args, global, out),
+        Command::Setup(args) => setup::run(&args, global, out),
         Command::Demo(args) => cmd::demo::run(&args, out),
         Command::Completions { shell } => cmd::meta::completions(shell, out),
         Command::Man { to } => cmd::meta::man(to.as_deref(), out),

@@ -98,6 +98,7 @@ fn help() {
         "verify",
         "backup",
         "doctor",
+        "setup",
         "hook",
         "demo",
         "completions",

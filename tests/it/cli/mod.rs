@@ -8,6 +8,8 @@ mod export;
 #[cfg(unix)]
 mod hand_over;
 mod hook;
+mod hook_faults;
+mod hook_returns;
 mod import;
 mod life;
 mod next_action;
@@ -17,6 +19,7 @@ mod reinject;
 #[cfg(unix)]
 mod run;
 mod scope;
+mod setup;
 mod titles;
 
 use std::collections::HashMap;

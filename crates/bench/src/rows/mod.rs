@@ -2,6 +2,7 @@
 
 pub(crate) mod append;
 pub(crate) mod growth;
+pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod last;
 pub(crate) mod long;
@@ -17,7 +18,7 @@ use crate::report::Report;
 
 type Measure = fn(&mut Ground, &mut Report) -> Result<()>;
 
-const ALL: [(&str, Measure); 9] = [
+const ALL: [(&str, Measure); 10] = [
     ("append", append::run),
     ("peers", peers::run),
     ("writers", writers::run),
@@ -27,10 +28,11 @@ const ALL: [(&str, Measure); 9] = [
     ("growth", growth::run),
     ("long", long::run),
     ("outputs", outputs::run),
+    ("hook", hook::run),
 ];
 /// What `--only` takes.
-pub(crate) const NAMES: [&str; 9] =
-    ["append", "peers", "writers", "import", "last", "search", "growth", "long", "outputs"];
+pub(crate) const NAMES: [&str; 10] =
+    ["append", "peers", "writers", "import", "last", "search", "growth", "long", "outputs", "hook"];
 
 /// Measures everything, or what was named.
 pub(crate) fn all(only: &[String], ground: &mut Ground, report: &mut Report) -> Result<()> {

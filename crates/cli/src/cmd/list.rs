@@ -120,7 +120,25 @@ struct InboxRow {
     session: Address,
     from: Option<Address>,
     state: &'static str,
+    /// How it was offered to its agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    carried_as: Option<CarriedAs>,
     recorded_at: UtcMs,
+}
+
+/// In a message of which role an agent was given a turn, and by which way.
+#[derive(Serialize)]
+struct CarriedAs {
+    role: String,
+    route: String,
+}
+
+impl CarriedAs {
+    /// Routes of other ways than a hook tell no role.
+    fn of(route: &str) -> Option<Self> {
+        let (route, role) = route.rsplit_once(crate::hook::offer::AS)?;
+        Some(Self { role: role.to_owned(), route: route.to_owned() })
+    }
 }
 
 pub(crate) fn inbox(args: &Inbox, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
@@ -128,7 +146,8 @@ pub(crate) fn inbox(args: &Inbox, global: &Global, out: &mut Out<'_>) -> Result<
     let session = args.session.as_deref().map(|s| reader.find_session(s)).transpose()?;
     let waiting = reader.inbox(session.map(|s| s.id))?;
     for one in &waiting {
-        let row = inbox_row(one, reader.ledger().id());
+        let carried_as = reader.offered_by(one.entry.id)?.as_deref().and_then(CarriedAs::of);
+        let row = InboxRow { carried_as, ..inbox_row(one, reader.ledger().id()) };
         out.either(&row, || waiting_text(one, &row))?;
     }
     hint(out, waiting.is_empty(), "Nothing waits: every forwarded turn is in the context of its agent.");
@@ -143,6 +162,7 @@ fn inbox_row(waiting: &Waiting, ledger: sayso::model::LedgerId) -> InboxRow {
         session: Address::Session(ledger, entry.project, entry.session),
         from: entry.turn().and_then(|t| t.quote.as_ref()).map(|q| q.origin.address),
         state: waiting.state.map_or("recorded", sayso::model::MarkKind::as_str),
+        carried_as: None,
         recorded_at: entry.recorded_at,
     }
 }

@@ -1,32 +1,60 @@
 //! Hooks: an agent program runs `sayso hook PROGRAM EVENT` and reads what it prints.
 //!
 //! Whatever goes wrong here, the agent must go on as if Sayso were not there: the answer is then empty and the exit code
-//! 0, and a record is left outside the ledger for `sayso doctor`.
+//! 0, and a record is left outside the ledger for `sayso doctor`. An answer that takes too long is given up, so that no
+//! prompt waits: what was written by then is whole batches.
 
-mod codex;
+mod bring;
+mod events;
+mod input;
+pub(crate) mod offer;
+pub(crate) mod program;
 pub(crate) mod record;
+pub(crate) mod state;
+mod transcript;
+mod work;
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::json;
 
 use crate::args::{Global, Hook};
 use crate::fail::{Chain, Failure};
+use events::{Event, Outcome};
+use input::Input;
+use program::Program;
+use work::Work;
 
-/// Bytes of input that are read at most; a hook's input holds a prompt or a message, not a file.
-const INPUT_BYTES: u64 = 64 * 1024 * 1024;
+/// How long a hook may take that keeps a person or a tool waiting.
+const SOON: Duration = Duration::from_secs(2);
+/// How long a hook may take where a turn is over; the set-up gives every hook 10 seconds.
+const LATER: Duration = Duration::from_secs(8);
+/// Overrides both, in milliseconds.
+const LIMIT: &str = "SAYSO_HOOK_MS";
+
+/// What a hook prints, and what went wrong, in words.
+#[derive(Default)]
+struct Answer {
+    text: String,
+    failures: Vec<String>,
+}
 
 /// Answers a hook.
-pub(crate) fn run(hook: &Hook, global: &Global) -> ExitCode {
+pub(crate) fn run(hook: Hook, global: Global) -> ExitCode {
     // The default hook of a panic would print into the agent's log.
     std::panic::set_hook(Box::new(|_| {}));
-    let answered = catch_unwind(AssertUnwindSafe(|| answer(hook, global)));
-    let reason = match answered {
-        Ok(Ok(())) => return ExitCode::SUCCESS,
-        Ok(Err(failure)) => Chain(&failure).to_string(),
-        Err(panic) => format!("a fault in sayso itself: {}", message(panic.as_ref())),
-    };
-    record::leave(&hook.program, &hook.event, &reason);
+    let limit = limit(&hook.event);
+    let (program, event) = (hook.program.clone(), hook.event.clone());
+    let answer = in_time(limit, move || answer(&hook, &global, limit));
+    let printed = print(&answer.text).err().map(|failure| Chain(&failure).to_string());
+    for reason in answer.failures.iter().chain(&printed) {
+        record::leave(&program, &event, reason);
+    }
+    // A hook that is given up ends here, in whatever it was doing.
     ExitCode::SUCCESS
 }
 
@@ -38,21 +66,68 @@ pub(crate) fn refused_arguments(arguments: &[String], why: &str) {
     record::leave(program, event, why);
 }
 
+fn limit(event: &str) -> Duration {
+    let told = std::env::var(LIMIT).ok().and_then(|ms| ms.parse().ok()).map(Duration::from_millis);
+    told.unwrap_or(if event == "Stop" { LATER } else { SOON })
+}
+
+/// Runs it beside this thread, which waits no longer than `limit`.
+fn in_time(limit: Duration, answer: impl FnOnce() -> Answer + Send + 'static) -> Answer {
+    let (send, receive) = mpsc::channel();
+    let run = move || {
+        let answered = catch_unwind(AssertUnwindSafe(answer));
+        let answered = answered
+            .unwrap_or_else(|panic| failed(format!("a fault in sayso itself: {}", message(panic.as_ref()))));
+        // Nobody waits any more where it took too long.
+        let _ = send.send(answered);
+    };
+    let late = || {
+        failed(format!(
+            "it took longer than {} ms and was given up, so that the agent goes on: the disk is slow or another program \
+             holds the ledger; try `sayso doctor`, or raise {LIMIT}",
+            limit.as_millis()
+        ))
+    };
+    match std::thread::Builder::new().spawn(run) {
+        Ok(_) if limit.is_zero() => late(),
+        Ok(_) => receive.recv_timeout(limit).unwrap_or_else(|_| late()),
+        Err(error) => failed(format!("no thread could be started: {error}")),
+    }
+}
+
+fn failed(reason: String) -> Answer {
+    Answer { text: String::new(), failures: vec![reason] }
+}
+
 fn message(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-fn answer(hook: &Hook, global: &Global) -> Result<(), Failure> {
-    if hook.program != "codex" {
-        return Err(Failure::request(format!("hooks of {:?} are not known: codex is", hook.program)));
+fn answer(hook: &Hook, global: &Global, limit: Duration) -> Answer {
+    match outcome(hook, global, limit) {
+        Ok(outcome) => Answer {
+            text: outcome.text().map(|text| form(&hook.event, &text)).unwrap_or_default(),
+            failures: outcome.failures.iter().map(|failure| Chain(failure).to_string()).collect(),
+        },
+        Err(failure) => failed(Chain(&failure).to_string()),
     }
-    let mut input = String::new();
-    let read = std::io::stdin().lock().take(INPUT_BYTES).read_to_string(&mut input);
-    read.map_err(|e| Failure::io("the hook's input cannot be read", e))?;
-    let input: codex::Input = serde_json::from_str(&input)
-        .map_err(|e| Failure::request(format!("the hook's input is not what codex sends: {e}")))?;
-    let answer = codex::answer(&hook.event, &input, global)?;
+}
+
+fn outcome(hook: &Hook, global: &Global, limit: Duration) -> Result<Outcome, Failure> {
+    let program: Program = hook.program.parse()?;
+    let event = Event::of(&hook.event)?;
+    let input = Input::read(std::io::stdin().lock())?;
+    let mut work = Work::begin(program, &hook.event, input, global, limit)?;
+    Ok(events::answer(event, &mut work))
+}
+
+/// The answer that Codex and Claude Code read, and Sayso's extension of pi.
+fn form(event: &str, text: &str) -> String {
+    json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}).to_string()
+}
+
+fn print(answer: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(answer.as_bytes()).and_then(|()| stdout.flush());
     written.map_err(|e| Failure::io("the answer cannot be handed to the agent", e))

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use sayso::{Host, SystemHost};
 use serde::{Deserialize, Serialize};
 
+use super::state;
+
 /// Bytes after which the older half of the records is dropped.
 const FILE_BYTES: u64 = 256 * 1024;
 /// Characters of a reason that are kept.
@@ -25,14 +27,9 @@ pub(crate) struct Record {
     pub(crate) reason: String,
 }
 
-/// Where they are kept: the folder in `SAYSO_STATE`, else the platform's state or data folder.
+/// Where they are kept.
 pub(crate) fn path() -> Option<PathBuf> {
-    let told = std::env::var_os("SAYSO_STATE").map(PathBuf::from);
-    let folder = told.or_else(|| {
-        let folders = directories::ProjectDirs::from("", "", "sayso")?;
-        Some(folders.state_dir().unwrap_or_else(|| folders.data_local_dir()).to_owned())
-    });
-    folder.map(|f| f.join("hook-failures.jsonl"))
+    state::folder().map(|folder| folder.join("hook-failures.jsonl"))
 }
 
 /// Leaves a record, as far as that is possible: there is nobody to tell when it is not.
@@ -60,24 +57,14 @@ fn append(path: &Path, line: &str) -> std::io::Result<()> {
 /// Opens the file for adding to it; what is made on the way is its owner's alone.
 fn open(path: &Path) -> std::io::Result<fs::File> {
     if let Some(folder) = path.parent() {
-        private(fs::DirBuilder::new().recursive(true)).create(folder)?;
+        state::make(folder)?;
     }
     private_file(OpenOptions::new().create(true).append(true)).open(path)
 }
 
 #[cfg(unix)]
-fn private(builder: &mut fs::DirBuilder) -> &mut fs::DirBuilder {
-    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700)
-}
-
-#[cfg(unix)]
 fn private_file(options: &mut OpenOptions) -> &mut OpenOptions {
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
-}
-
-#[cfg(not(unix))]
-fn private(builder: &mut fs::DirBuilder) -> &mut fs::DirBuilder {
-    builder
 }
 
 #[cfg(not(unix))]

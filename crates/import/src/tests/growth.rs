@@ -250,3 +250,49 @@ fn a_session_without_a_title_gets_the_one_that_the_transcript_tells() {
     named.import(&lines.join("\n"));
     assert_eq!((named.title(), renamed(&named)), ("codex by hand".to_owned(), 0));
 }
+
+/// A rollout with every sort of record that is held back until more is read.
+fn long_rollout() -> String {
+    let line = |kind: &str, payload: serde_json::Value| {
+        serde_json::json!({"timestamp": "2026-11-30T22:54:11Z", "type": kind, "payload": payload}).to_string()
+            + "\n"
+    };
+    let message = |role: &str, text: &str| serde_json::json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
+    let mut text = line("session_meta", serde_json::json!({"id": "s1", "cwd": "/work/harbour"}));
+    for n in 0..6 {
+        text += &line("response_item", message("user", &format!("question {n}")));
+        text += &line(
+            "event_msg",
+            serde_json::json!({"type": "user_message", "message": format!("question {n}")}),
+        );
+        text += &line("response_item", message("assistant", &format!("answer {n}")));
+    }
+    text
+}
+
+#[test]
+fn an_import_in_steps_gives_what_one_import_gives() {
+    let whole = Sample::new();
+    whole.import(&long_rollout());
+    for step in 1..8 {
+        let sample = Sample::new();
+        std::fs::write(sample.path(), long_rollout()).unwrap();
+        let mut read = 0;
+        loop {
+            // Each time there is time for a few records more than were read before.
+            read += step;
+            let mut left = read;
+            let more = &mut |_| {
+                left -= 1;
+                if left > 0 { std::ops::ControlFlow::Continue(()) } else { std::ops::ControlFlow::Break(()) }
+            };
+            let (_, reach) =
+                crate::Importer::new("Mira").import_while(&sample.ledger, &sample.path(), more).unwrap();
+            if reach == crate::Reach::Whole {
+                break;
+            }
+        }
+        assert_eq!(sample.said(), whole.said(), "{step} more records at a time");
+        assert_eq!(sample.marks(), whole.marks());
+    }
+}

@@ -30,12 +30,8 @@ pub(crate) fn npm_answers(logs: &Path) -> Result<(), String> {
     }
 }
 
-/// The events of Codex that call the program under test.
-pub(crate) const HOOKS: [&str; 3] = ["SessionStart", "UserPromptSubmit", "Stop"];
-
-/// Tokens of four bytes that one hook may add to the context. Codex's own default of 2,500 cuts the middle out of a
-/// whole Korean quote: 4,000 characters are 12,000 bytes.
-const CONTEXT_LIMIT: u32 = 20_000;
+/// The events that call the program under test.
+pub(crate) const HOOKS: [&str; 5] = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop"];
 
 /// Where the programs are.
 pub(crate) struct Agents {
@@ -171,23 +167,6 @@ wire_api = "responses"
         std::fs::write(pi.join("models.json"), models.to_string())?;
         std::fs::write(pi.join("settings.json"), settings.to_string())?;
         Ok(())
-    }
-
-    /// Makes Codex call `program` at the events of [`HOOKS`].
-    pub(crate) fn hook(&self, program: &Path) -> Result<()> {
-        let program = program.to_str().context("a path that is not text")?;
-        ensure!(!program.contains('\''), "a quote in the path {program}");
-        let entry = |event: &&str| {
-            let command = format!("'{program}' hook codex {event}");
-            let hook = json!({
-                "type": "command", "command": command, "timeout": 10,
-                "additionalContextLimit": CONTEXT_LIMIT,
-            });
-            ((*event).to_owned(), json!([{"matcher": "", "hooks": [hook]}]))
-        };
-        let hooks: serde_json::Map<_, _> = HOOKS.iter().map(entry).collect();
-        let text = json!({"hooks": hooks}).to_string();
-        Ok(std::fs::write(self.home().join(".codex/hooks.json"), text)?)
     }
 
     /// One prompt to Codex, in a new session or in the one named by `session`.

@@ -8,6 +8,7 @@ mod forward;
 mod mcp;
 pub(crate) mod model;
 mod outage;
+mod returns;
 mod sayso;
 mod seen;
 
@@ -45,6 +46,7 @@ pub(crate) fn live(program: Option<PathBuf>) -> Result<()> {
         Forward { agents: &agents, sayso: &sayso, model: &model, stage: stage(&scratch, &model, &sayso)? };
     // The report counts what failed; what could not be tried after a failure is not a failure of its own.
     let _complete = forward.run(&mut report);
+    returns::run(&mut report, &agents, &sayso, &model, &scratch);
     outage::run(&mut report, &agents, &sayso, &model, &scratch);
     mcp::run(&mut report, &agents, &sayso, &model, &scratch);
     report.finish()
@@ -55,7 +57,7 @@ fn stage(scratch: &Path, model: &Model, sayso: &Sayso) -> Result<Stage> {
     let ledger = stage.root().join("ledger.db");
     stage.set("SAYSO_LEDGER", &ledger);
     stage.configure(&model.url())?;
-    stage.hook(sayso.path())?;
+    sayso.setup(&stage, "codex")?;
     Ok(stage)
 }
 

@@ -56,7 +56,7 @@ fn answers(outage: Outage, agents: &Agents, sayso: &Sayso, model: &Model, scratc
     });
     stage.set("SAYSO_LEDGER", &ledger);
     stage.configure(&model.url())?;
-    stage.hook(sayso.path())?;
+    sayso.setup(&stage, "codex")?;
     let lock = break_ledger(outage, sayso, &stage, &ledger)?;
     let answer = format!("끝났습니다, with a {} ledger.", outage.name());
     model.play(vec![Step::say(answer.clone())], Vec::new());

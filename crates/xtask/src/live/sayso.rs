@@ -78,6 +78,23 @@ impl Sayso {
             .with_context(|| format!("sayso {}: not the JSON that was agreed", arguments.join(" ")))
     }
 
+    /// Lets an agent program of this stage call it, as a person would.
+    pub(crate) fn setup(&self, stage: &Stage, agent: &str) -> Result<()> {
+        let shown = self.output(stage, &["setup", agent])?;
+        ensure!(shown.contains("+++ "), "setup showed no difference: {shown}");
+        Ok(())
+    }
+
+    /// A stored output, whole.
+    pub(crate) fn stored(&self, stage: &Stage, output: &str) -> Result<String> {
+        self.output(stage, &["output", output])
+    }
+
+    /// Every entry of a session, as `show` tells it.
+    pub(crate) fn entries(&self, stage: &Stage, session: &str) -> Result<Vec<Value>> {
+        self.lines(stage, &["show", session, "--json"])
+    }
+
     /// Imports one transcript.
     pub(crate) fn import(&self, stage: &Stage, transcript: &Path) -> Result<()> {
         let path = transcript.to_str().context("a path that is not text")?;
@@ -93,8 +110,11 @@ impl Sayso {
 
     /// All turns of a session; compactions and marks are left out.
     pub(crate) fn turns(&self, stage: &Stage, session: &str) -> Result<Vec<TurnLine>> {
-        let entries: Vec<Value> = self.lines(stage, &["show", session, "--json"])?;
-        let turns = entries.into_iter().filter(|entry| entry["kind"] == "turn").map(serde_json::from_value);
+        let turns = self
+            .entries(stage, session)?
+            .into_iter()
+            .filter(|entry| entry["kind"] == "turn")
+            .map(serde_json::from_value);
         turns.collect::<Result<_, _>>().context("a turn is not the JSON that was agreed")
     }
 

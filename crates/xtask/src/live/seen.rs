@@ -1,4 +1,4 @@
-//! What the model was shown, read from a request body in the Responses form.
+//! What the model was shown, read from a request body.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -14,10 +14,15 @@ pub(crate) struct Seen {
     pub(crate) text: String,
 }
 
-/// Every text of every message.
+/// Every text of every message, in either form.
 pub(crate) fn texts(request: &Request) -> Vec<Seen> {
-    let items = request.body.get("input").and_then(Value::as_array);
+    let items = request.body.get("input").or_else(|| request.body.get("messages")).and_then(Value::as_array);
     items.into_iter().flatten().flat_map(item_texts).collect()
+}
+
+/// How often a word stands anywhere in a request, outputs of tools included.
+pub(crate) fn count(request: &Request, word: &str) -> usize {
+    request.body.to_string().matches(word).count()
 }
 
 fn item_texts(item: &Value) -> Vec<Seen> {
@@ -28,6 +33,7 @@ fn item_texts(item: &Value) -> Vec<Seen> {
     };
     match item.get("content") {
         Some(Value::Array(parts)) => parts.iter().filter_map(text_of).collect(),
+        Some(Value::String(text)) => vec![Seen { role: role.to_owned(), text: text.clone() }],
         _ => Vec::new(),
     }
 }

@@ -1,0 +1,62 @@
+//! What an agent program writes on a hook's standard input.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use sayso_import::records::Records;
+use serde::Deserialize;
+
+use crate::fail::Failure;
+
+/// Bytes of input that are read at most: what a tool printed may stand in it.
+const INPUT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The input, as far as it is used; each program adds more.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Input {
+    /// The program's id of the session.
+    pub(super) session_id: String,
+    /// Where it writes the transcript, if it does.
+    #[serde(default)]
+    pub(super) transcript_path: Option<PathBuf>,
+    /// The folder that it runs in.
+    pub(super) cwd: PathBuf,
+    /// The owner's words, at `UserPromptSubmit`.
+    #[serde(default)]
+    pub(super) prompt: Option<String>,
+    /// What started the session, at `SessionStart`: `startup`, `resume`, `clear`, or `compact` where it goes on after a
+    /// compaction.
+    #[serde(default)]
+    pub(super) source: Option<String>,
+}
+
+impl Input {
+    /// Reads it. What JSON does not allow is read where it is clear, such as half of a surrogate pair in a prompt.
+    pub(super) fn read(from: impl Read) -> Result<Self, Failure> {
+        let mut bytes = Vec::new();
+        let read = from.take(INPUT_BYTES).read_to_end(&mut bytes);
+        read.map_err(|e| Failure::io("the hook's input cannot be read", e))?;
+        let wrong =
+            |why: String| Failure::request(format!("the hook's input is not what the program sends: {why}"));
+        let record = match Records::new(bytes.as_slice()).next() {
+            Some(record) => record.map_err(|e| wrong(e.to_string()))?,
+            None => return Err(wrong("it holds no JSON object".to_owned())),
+        };
+        serde_json::from_value(record.value).map_err(|e| wrong(e.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_a_character_in_a_prompt_stops_nothing() {
+        let text = r#"{"session_id":"s","cwd":"/w","prompt":"a\ud83d b","more":[1]}"#;
+        let input = Input::read(text.as_bytes()).unwrap();
+        assert_eq!((input.prompt.as_deref(), input.transcript_path), (Some("a\u{FFFD} b"), None));
+        for wrong in ["", "not json", "{}", "[1]", "{\"session_id\":\"s\"}"] {
+            assert!(Input::read(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+}

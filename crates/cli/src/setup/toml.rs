@@ -1,0 +1,155 @@
+//! A server of the Model Context Protocol in a TOML file of settings: a table of its own at the end, and nothing else changes.
+
+use toml_edit::{Array, DocumentMut, Item, Table, value};
+
+use super::json::BOM;
+use super::part::Why;
+
+/// Under what name the table stands, and in which table.
+const TABLES: &str = "mcp_servers";
+const NAME: &str = "sayso";
+
+/// The server's command.
+pub(super) struct Server {
+    pub(super) command: String,
+    pub(super) args: Vec<String>,
+}
+
+impl Server {
+    /// The text with the table at its end. A table that is there already stays as it is: somebody may have chosen its scope.
+    pub(super) fn add(&self, text: &str) -> Result<String, Why> {
+        let before = parsed(text)?;
+        if there(&before).is_some() {
+            return Ok(text.to_owned());
+        }
+        let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let gap = match text.trim_start_matches(BOM) {
+            "" => "",
+            text if text.ends_with('\n') => end,
+            _ => &end.repeat(2),
+        };
+        let after = format!("{text}{gap}{}", self.table().replace('\n', end));
+        let mut without = parsed(&after)?;
+        take_out(&mut without);
+        // A table at the end is no part of what stands before it, unless servers are written in a way that admits no more.
+        if there(&parsed(&after)?).is_none() || !same(&without, &before) {
+            return Err(Why(format!("no [{TABLES}.{NAME}] can be added to it: add it by hand")));
+        }
+        Ok(after)
+    }
+
+    fn table(&self) -> String {
+        let mut server = Table::new();
+        server.insert("command", value(&self.command));
+        server.insert("args", value(self.args.iter().collect::<Array>()));
+        let mut servers = Table::new();
+        servers.set_implicit(true);
+        servers.insert(NAME, Item::Table(server));
+        let mut document = DocumentMut::new();
+        document.insert(TABLES, Item::Table(servers));
+        document.to_string()
+    }
+
+    /// The text without the table.
+    #[expect(clippy::unused_self, reason = "what is taken out is told by its name alone")]
+    pub(super) fn remove(&self, text: &str) -> Result<String, Why> {
+        let mut wanted = parsed(text)?;
+        if there(&wanted).is_none() {
+            return Ok(text.to_owned());
+        }
+        take_out(&mut wanted);
+        let left = cut(text);
+        match left.as_deref().map(parsed) {
+            Some(Ok(found)) if same(&found, &wanted) => Ok(left.unwrap_or_default()),
+            _ => Err(Why(format!("{TABLES}.{NAME} is written in a way of its own: take it out by hand"))),
+        }
+    }
+}
+
+/// The text without the lines from the table's header to the next one, and without one empty line before it.
+fn cut(text: &str) -> Option<String> {
+    let header = format!("[{TABLES}.{NAME}]");
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let start = lines.iter().position(|line| line.trim_start_matches(BOM).trim() == header)?;
+    let length = lines.iter().skip(start + 1).take_while(|line| !line.trim_start().starts_with('[')).count();
+    let gap = usize::from(start > 0 && lines.get(start - 1).is_some_and(|line| line.trim().is_empty()));
+    let before = lines.iter().take(start - gap);
+    Some(before.chain(lines.iter().skip(start + 1 + length)).copied().collect())
+}
+
+fn parsed(text: &str) -> Result<DocumentMut, Why> {
+    let plain = text.strip_prefix(BOM).unwrap_or(text);
+    plain.parse().map_err(|error: toml_edit::TomlError| {
+        Why(format!("it is no TOML ({}): mend it there, and run this again", error.message()))
+    })
+}
+
+fn there(document: &DocumentMut) -> Option<&Item> {
+    document.get(TABLES)?.get(NAME)
+}
+
+fn take_out(document: &mut DocumentMut) {
+    let Some(servers) = document.get_mut(TABLES).and_then(Item::as_table_like_mut) else { return };
+    servers.remove(NAME);
+    if servers.is_empty() {
+        document.remove(TABLES);
+    }
+}
+
+/// Whether two documents say the same, but for blank space.
+fn same(one: &DocumentMut, other: &DocumentMut) -> bool {
+    let mut other = other.clone();
+    let servers = other.get(TABLES).and_then(Item::as_table_like);
+    if servers.is_some_and(|servers| servers.is_empty()) {
+        other.remove(TABLES);
+    }
+    let plain = |document: &DocumentMut| -> Vec<String> {
+        let lines = document.to_string();
+        lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    plain(one) == plain(&other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server() -> Server {
+        Server { command: "/bin/sayso".into(), args: vec!["mcp".into(), "--scope".into(), "it's".into()] }
+    }
+
+    #[test]
+    fn what_is_added_can_be_taken_out_again_and_the_rest_stays() {
+        for text in [
+            "",
+            "# only words\n",
+            "model = 'x' # y\r\n\r\n[a.b]\r\nc=1\r\n",
+            "\u{FEFF}a=1\n",
+            "a = 1",
+            "[mcp_servers.other]\ncommand='x'\n",
+            "[mcp_servers]\n",
+            "[[list]]\na = 1\n\n[z]\n",
+        ] {
+            let added = server().add(text).unwrap();
+            assert!(added.starts_with(text) && added.contains("[mcp_servers.sayso]"), "{added}");
+            assert_eq!(server().add(&added).unwrap(), added, "twice is once");
+            let removed = server().remove(&added).unwrap();
+            let ended = text.is_empty() || text.ends_with('\n');
+            assert_eq!(removed, if ended { text.to_owned() } else { format!("{text}\n") });
+            let later = format!("{added}\n[later]\nx = 1\n");
+            assert!(server().remove(&later).unwrap().contains("[later]\nx = 1\n"));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_left_as_it_is() {
+        for text in
+            ["a = ", "mcp_servers = {other = {command = 'x'}}\n", "[mcp_servers]\nsayso = 1\nsayso = 2\n"]
+        {
+            assert!(server().add(text).is_err(), "{text}");
+        }
+        let inline = "[mcp_servers]\nsayso = {command = 'mine'}\n";
+        assert_eq!(server().add(inline).unwrap(), inline, "somebody's own stays");
+        assert!(server().remove(inline).is_err());
+    }
+}
