@@ -420,6 +420,10 @@ pub(crate) enum ExportForm {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Takes at most 2 seconds, and 8 at Stop: SAYSO_HOOK_MS sets another limit, in milliseconds. What went wrong \
+                  is told by `sayso doctor`. `sayso setup` writes the settings that call this."
+)]
 pub(crate) struct Hook {
     /// The agent program: codex, claude-code or pi
     pub(crate) program: String,

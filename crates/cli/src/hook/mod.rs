@@ -119,7 +119,13 @@ fn outcome(hook: &Hook, global: &Global, limit: Duration) -> Result<Outcome, Fai
     let event = Event::of(&hook.event)?;
     let input = Input::read(std::io::stdin().lock())?;
     let mut work = Work::begin(program, &hook.event, input, global, limit)?;
-    Ok(events::answer(event, &mut work))
+    let outcome = events::answer(event, &mut work);
+    if event != Event::Stop {
+        // Closing moves the whole log into the ledger's file, with three syncs, while an agent waits. What was written is on
+        // disk, and the end of the turn has the time for the rest.
+        std::mem::forget(work);
+    }
+    Ok(outcome)
 }
 
 /// The answer that Codex and Claude Code read, and Sayso's extension of pi.

@@ -288,6 +288,11 @@ fn an_import_in_steps_gives_what_one_import_gives() {
             };
             let (_, reach) =
                 crate::Importer::new("Mira").import_while(&sample.ledger, &sample.path(), more).unwrap();
+            assert_eq!(
+                sample.said().is_empty(),
+                read < 7,
+                "after {read} records some turns are decided, and written"
+            );
             if reach == crate::Reach::Whole {
                 break;
             }
