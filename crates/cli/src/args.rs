@@ -2,6 +2,7 @@
 
 mod life;
 mod output;
+mod relay;
 mod run;
 mod setup;
 
@@ -16,6 +17,7 @@ use sayso::{SpeakerKind, SpeakerRef, What};
 
 pub(crate) use life::{Edit, Erase, Fork, Pin, Project, Redact, Session};
 pub(crate) use output::{Doctor, Output, Part};
+pub(crate) use relay::{Deliveries, Inbox};
 pub(crate) use run::{Emit, Policed, Thresholds, ThresholdsOf};
 #[cfg(unix)]
 pub(crate) use run::{Present, Run};
@@ -114,8 +116,11 @@ pub(crate) enum Command {
     Thresholds(Thresholds),
     /// Print a stored output: whole, a range of lines or bytes, its head or tail, or the lines that match
     Output(Output),
-    /// List forwarded turns that their agent has not seen yet
+    /// List messages that wait for their agent or for its answer, and forwarded turns that it has not seen yet
     Inbox(Inbox),
+    /// See what goes out to people, and decide about what may or may not have arrived
+    #[command(subcommand)]
+    Deliveries(Deliveries),
     /// Check the whole ledger and print the head of every session
     Verify(Verify),
     /// Copy the ledger into a new file while it is in use
@@ -367,13 +372,6 @@ pub(crate) struct Reinject {
     /// Write nothing; say what would come back
     #[arg(long)]
     pub(crate) dry_run: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Inbox {
-    /// Only this session's
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) session: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -72,6 +72,7 @@ impl Relay {
             }
             Ok(())
         })?;
+        self.heard = Some(request);
         Ok(())
     }
 
@@ -197,6 +198,7 @@ impl Relay {
             }
         }
         steps.push(RelayCommand::Started { session: self.session, request: None });
+        self.heard = Some(None);
         self.race(steps).map(|_| ())
     }
 

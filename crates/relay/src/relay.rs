@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sayso::model::limits::{RETRY_FIRST_MS, RETRY_MOST_MS};
-use sayso::model::{Delivery, RelayRefusal, Request, SessionId, TurnId};
+use sayso::model::{Delivery, RelayRefusal, Request, RequestId, SessionId, TurnId};
 use sayso::store::{Command, Deliveries, Done, RelayCommand, RelayStep, Requests, Session};
 use sayso::{Plan, Reader, Refusal};
 
@@ -42,9 +42,11 @@ pub struct Relay {
     pub(crate) words: Words,
     pub(crate) batches: u64,
     pub(crate) enrolled: BTreeSet<TurnId>,
+    /// What this relay heard was started last; of another relay's session it hears nothing.
+    pub(crate) heard: Option<Option<RequestId>>,
     pub(crate) flaws: Flaws,
     /// Of a flawed relay: what it saw before, and where the last message came from.
-    pub(crate) sighted: BTreeSet<sayso::model::RequestId>,
+    pub(crate) sighted: BTreeSet<RequestId>,
     pub(crate) last: Option<String>,
 }
 
@@ -74,6 +76,7 @@ impl Relay {
             words: Words::default(),
             batches: 0,
             enrolled: BTreeSet::new(),
+            heard: None,
             flaws: Flaws::default(),
             sighted: BTreeSet::new(),
             last: None,
@@ -111,9 +114,13 @@ impl Relay {
         Ok(self.reader.requests(Requests::Open(Some(self.session)))?)
     }
 
-    /// The request for which the session speaks now.
+    /// The request for which the session speaks now: what this relay heard was started last, else what stands in the ledger.
     pub(crate) fn listening(&self) -> Result<Option<Request>, Error> {
-        Ok(self.open_requests()?.into_iter().find(|r| r.listening))
+        match self.heard {
+            Some(Some(id)) => Ok(self.reader.request(id)?),
+            Some(None) => Ok(None),
+            None => Ok(self.open_requests()?.into_iter().find(|r| r.listening)),
+        }
     }
 
     pub(crate) fn open_deliveries(&self) -> Result<Vec<Delivery>, Error> {

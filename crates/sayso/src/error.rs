@@ -157,6 +157,7 @@ fn next(what: &str, near: &[String]) -> String {
     match (near, what) {
         ([], "project") => ": see `sayso projects`".to_owned(),
         ([], "session") => ": see `sayso sessions`".to_owned(),
+        ([], "delivery") => ": see `sayso deliveries list --all`".to_owned(),
         ([], "output") => ": see the outputs in `sayso show ADDRESS --json`".to_owned(),
         ([], _) => ": see `sayso sessions`, then `sayso show SESSION`".to_owned(),
         (names, _) => format!("; near to it: {}", names.join(", ")),

@@ -1,9 +1,10 @@
 //! From what a person typed to what is meant: an address, a name, or the end of an id.
 
+use std::fmt::Display;
 use std::str::FromStr;
 
 use sayso_model::limits::{CANDIDATES, SUFFIX_CHARS};
-use sayso_model::{Address, OutputId, Span, TurnId};
+use sayso_model::{Address, Delivery, OutputId, Span, TurnId};
 use sayso_store::{Lookup, Placed, Project, Session};
 
 use crate::error::Error;
@@ -160,21 +161,17 @@ impl Reader {
     ///
     /// [`Error::Unknown`], [`Error::Ambiguous`], [`Error::MalformedId`]; storage errors.
     pub fn find_output(&self, given: &str) -> Result<OutputId, Error> {
-        if given.chars().count() >= 26 {
-            return id("output", given);
-        }
-        let Some(Lookup::Suffix(end)) = suffix(given) else {
-            return Err(unknown("output", given, Vec::new()));
-        };
-        let mut found = self.ledger.store.find_outputs(&self.scope, &end, CANDIDATES)?;
-        match found.len() {
-            0 | 1 => found.pop().ok_or_else(|| unknown("output", given, Vec::new())),
-            _ => Err(Error::Ambiguous {
-                what: "output",
-                given: given.to_owned(),
-                candidates: found.iter().map(OutputId::to_string).collect(),
-            }),
-        }
+        ended("output", given, |end| Ok(self.ledger.store.find_outputs(&self.scope, end, CANDIDATES)?))
+    }
+
+    /// The delivery that a text names: an id, or 6 or more characters from its end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`], [`Error::Ambiguous`], [`Error::MalformedId`]; storage errors.
+    pub fn find_delivery(&self, given: &str) -> Result<Delivery, Error> {
+        let id = ended("delivery", given, |end| self.find_deliveries(end, CANDIDATES))?;
+        self.delivery(id)?.ok_or_else(|| unknown("delivery", given, Vec::new()))
     }
 
     /// The address that a text is, if it means to be one.
@@ -220,6 +217,26 @@ fn lookups(given: &str) -> impl Iterator<Item = Lookup> {
 fn suffix(given: &str) -> Option<Lookup> {
     let fits = (SUFFIX_CHARS..=26).contains(&given.len()) && given.bytes().all(|b| b.is_ascii_alphanumeric());
     fits.then(|| Lookup::Suffix(given.to_ascii_uppercase()))
+}
+
+/// The id that a text is, or the only one that ends so.
+fn ended<T: FromStr<Err = sayso_model::IdError> + Display>(
+    what: &'static str,
+    given: &str,
+    find: impl FnOnce(&str) -> Result<Vec<T>, Error>,
+) -> Result<T, Error> {
+    if given.chars().count() >= 26 {
+        return id(what, given);
+    }
+    let Some(Lookup::Suffix(end)) = suffix(given) else {
+        return Err(unknown(what, given, Vec::new()));
+    };
+    let mut found = find(&end)?;
+    if found.len() <= 1 {
+        return found.pop().ok_or_else(|| unknown(what, given, Vec::new()));
+    }
+    let candidates = found.iter().map(T::to_string).collect();
+    Err(Error::Ambiguous { what, given: given.to_owned(), candidates })
 }
 
 fn id<T: FromStr<Err = sayso_model::IdError>>(what: &'static str, given: &str) -> Result<T, Error> {

@@ -1,11 +1,11 @@
-//! `sayso projects`, `sayso sessions`, `sayso inbox`
+//! `sayso projects`, `sayso sessions`
 
 use sayso::Address;
-use sayso::model::{SessionKind, TurnId, UtcMs};
-use sayso::store::{Project, Session, Waiting};
+use sayso::model::{SessionKind, UtcMs};
+use sayso::store::{Project, Session};
 use serde::Serialize;
 
-use crate::args::{Global, Inbox, Sessions};
+use crate::args::{Global, Sessions};
 use crate::fail::Failure;
 use crate::io::{Out, counted};
 use crate::open;
@@ -113,73 +113,7 @@ pub(crate) fn session_row<'a>(session: &'a Session, project: Option<&Project>, a
     }
 }
 
-#[derive(Serialize)]
-struct InboxRow {
-    turn: TurnId,
-    address: Address,
-    session: Address,
-    from: Option<Address>,
-    state: &'static str,
-    /// How it was offered to its agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    carried_as: Option<CarriedAs>,
-    recorded_at: UtcMs,
-}
-
-/// In a message of which role an agent was given a turn, and by which way.
-#[derive(Serialize)]
-struct CarriedAs {
-    role: String,
-    route: String,
-}
-
-impl CarriedAs {
-    /// Routes of other ways than a hook tell no role.
-    fn of(route: &str) -> Option<Self> {
-        let (route, role) = route.rsplit_once(crate::hook::offer::AS)?;
-        Some(Self { role: role.to_owned(), route: route.to_owned() })
-    }
-}
-
-pub(crate) fn inbox(args: &Inbox, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
-    let reader = open::reader(global)?;
-    let session = args.session.as_deref().map(|s| reader.find_session(s)).transpose()?;
-    let waiting = reader.inbox(session.map(|s| s.id))?;
-    for one in &waiting {
-        let carried_as = reader.offered_by(one.entry.id)?.as_deref().and_then(CarriedAs::of);
-        let row = InboxRow { carried_as, ..inbox_row(one, reader.ledger().id()) };
-        out.either(&row, || waiting_text(one, &row))?;
-    }
-    hint(out, waiting.is_empty(), "Nothing waits: every forwarded turn is in the context of its agent.");
-    Ok(())
-}
-
-fn inbox_row(waiting: &Waiting, ledger: sayso::model::LedgerId) -> InboxRow {
-    let entry = &waiting.entry;
-    InboxRow {
-        turn: entry.id,
-        address: Address::Turn(ledger, entry.project, entry.session, entry.id, None),
-        session: Address::Session(ledger, entry.project, entry.session),
-        from: entry.turn().and_then(|t| t.quote.as_ref()).map(|q| q.origin.address),
-        state: waiting.state.map_or("recorded", sayso::model::MarkKind::as_str),
-        carried_as: None,
-        recorded_at: entry.recorded_at,
-    }
-}
-
-fn waiting_text(waiting: &Waiting, row: &InboxRow) -> String {
-    let quote = waiting.entry.turn().and_then(|t| t.quote.as_ref());
-    let words = quote.map_or(String::new(), |q| {
-        let shown = crate::io::one_line(&q.text);
-        let at = sayso::model::text::cut(&shown, 60);
-        let more = if at.bytes < shown.len() { "…" } else { "" };
-        let words = shown.get(..at.bytes).unwrap_or_default();
-        format!("{} · {}: {words}{more}", q.speaker.kind, crate::io::one_line(&q.speaker.name))
-    });
-    format!("{:<8}  {words}\n          {}", row.state, row.address)
-}
-
-fn hint(out: &Out<'_>, empty: bool, text: &str) {
+pub(crate) fn hint(out: &Out<'_>, empty: bool, text: &str) {
     if empty && !out.json() {
         crate::io::say(text);
     }
