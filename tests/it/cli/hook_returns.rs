@@ -202,30 +202,31 @@ fn before_a_compaction_nothing_comes_back() {
 #[test]
 fn a_compaction_that_the_transcript_does_not_show_yet_is_answered_with_the_next_prompt() {
     let mut live = before_compaction();
+    let (source, marker) = with_quote(&mut live);
+    live.add([codex::message("developer", &marker)]);
     assert_eq!(live.compacted(), None);
     live.add([codex::compacted("The times stand in call_ferry.")]);
-    let back = live.prompt("go on").expect("what the summary names");
-    assert!(back.contains("call_ferry"), "{back}");
+    let back = live.prompt("go on").expect("what stands behind the summary");
+    assert!(back.contains("call_ferry") && back.contains(&source), "{back}");
     assert_eq!(live.prompt("go on"), None);
 }
 
-/// A live session with a quote that its model has seen.
+/// A forward that its model was given: the address of what is quoted, and the marker.
 fn with_quote(live: &mut Live) -> (String, String) {
     let source = live.home.says("Acme/Plan", "agent:Rocky", "The plan stands.");
     let to = format!("lantern/{} {}", live.program, &SESSION[SESSION.len() - 6..]);
     let to =
         live.home.run(&["sessions", "--project", "lantern", "--json"]).lines().first().map_or(to, address);
-    let forwarded = live.home.run(&["forward", &source, "--to", &to, "--json"]).json();
+    assert_eq!(live.home.run(&["forward", &source, "--to", &to]).code, Some(0));
     let marker = live.prompt("Have a look").expect("the marker");
-    (source, marker + &format!("\n@{}", address(&forwarded)))
+    (source, marker)
 }
 
 #[test]
 fn after_a_compaction_the_quotes_that_it_covers_are_named() {
     let mut live = before_compaction();
     let (source, marker) = with_quote(&mut live);
-    let marker = marker.split("\n@").next().unwrap();
-    live.add([codex::message("developer", marker)]);
+    live.add([codex::message("developer", &marker)]);
     live.add([codex::compacted("They read the plan.")]);
     let back = live.compacted().expect("the quotes");
     assert!(back.contains("quotes that the summary covers") && back.contains(&source), "{back}");
@@ -279,11 +280,10 @@ fn claude_code_is_known_by_its_file_and_shows_what_a_hook_added() {
     live.hook("Stop", json!({"stop_hook_active": false}));
     assert_eq!(live.texts(), ["When?"], "the session that was registered is the one that is imported");
     let (_, marker) = with_quote(&mut live);
-    let marker = marker.split("\n@").next().unwrap();
     let waiting = live.home.run(&["inbox", "--json"]).json();
     assert_eq!(waiting["state"], "offered");
     assert_eq!(waiting["carried_as"], json!({"role": "user", "route": "claude-code UserPromptSubmit"}));
-    live.add([claude::user("u2", "Have a look"), claude::added("a1", "UserPromptSubmit", marker)]);
+    live.add([claude::user("u2", "Have a look"), claude::added("a1", "UserPromptSubmit", &marker)]);
     live.hook("Stop", json!({}));
     assert_eq!(live.home.run(&["inbox", "--json"]).text(), "", "it is in context now");
     assert_eq!(live.texts(), ["When?", "", "Have a look"]);
@@ -331,7 +331,6 @@ fn pi_is_served_through_the_same_events() {
     live.hook("Stop", json!({}));
     assert_eq!(live.texts(), ["When?", "24:40."]);
     let (_, marker) = with_quote(&mut live);
-    let marker = marker.split("\n@").next().unwrap();
     live.add([json!({
         "type": "custom_message", "id": "c", "parentId": "b", "timestamp": "2026-11-30T22:54:12Z", "customType": "sayso",
         "content": marker, "display": false,
