@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sayso::model::{EntryBody, SessionId, SpeakerKind};
 use sayso::view::context::Provider;
 use sayso::view::rules::faults;
-use sayso::{Fate, Ledger, Options, Reader, ReinjectRequest, Scope, Trigger};
+use sayso::{Fate, Ledger, Options, Reader, ReinjectRequest, Scope, Trigger, Verdict};
 use sayso_import::Importer;
 
 use super::{SKIPPED, files, root, say};
@@ -46,6 +46,12 @@ fn session(reader: &Reader, id: SessionId, page: &mut String) -> bool {
         let plan = reader.plan_reinjection(&request).unwrap();
         assert!(plan.tokens() <= plan.budget);
         assert_eq!(reader.plan_reinjection(&request).unwrap(), plan);
+        assert!(plan.used < plan.window, "a context is in a window that holds it");
+        // What has no room in a full context has some in a larger window.
+        if plan.chosen().count() == 0 && plan.considered.iter().any(|c| c.fate == Verdict::NoRoom) {
+            let wide = reader.plan_reinjection(&request.clone().window(1_000_000)).unwrap();
+            assert!(wide.chosen().count() > 0, "{id} gets nothing back in a wide window either");
+        }
         let before = contexts(reader, id);
         let done = reader.reinject(&request).unwrap();
         assert_eq!(done.as_ref().map_or(0, |d| d.reinjection.items.len()), plan.chosen().count());
@@ -60,7 +66,7 @@ fn session(reader: &Reader, id: SessionId, page: &mut String) -> bool {
         let whys: Vec<String> =
             plan.chosen().map(|c| c.why.iter().map(|w| w.as_str()).collect::<Vec<_>>().join("+")).collect();
         let (looked, used, tokens) = (plan.looked_at, plan.used, plan.tokens());
-        writeln!(page, "{id} {word}: {results} tool turns, {looked} looked at, {used} in context, returns {tokens} tokens for {whys:?} of {}", plan.considered.len()).unwrap();
+        writeln!(page, "{id} {word}: {results} tool turns, {looked} looked at, {used} of {} in context, returns {tokens} tokens for {whys:?} of {}", plan.window, plan.considered.len()).unwrap();
     }
     any
 }
