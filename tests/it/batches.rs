@@ -3,6 +3,7 @@
 mod compare;
 mod copies;
 mod growing;
+mod relay;
 pub(crate) mod random;
 mod world;
 
@@ -142,6 +143,9 @@ fn write(pair: &Pair<'_>, batch: &Batch, counts: &mut Counts) -> Result<(), ()> 
             for (command, done) in batch.commands.iter().zip(done) {
                 let fate = if matches!(done, Done::Entries(Fate::Known, _)) { "known" } else { "done" };
                 count(format!("{} {fate}", variant(command)));
+                if let (sayso_store::Command::Relay(step), Done::Relay(did)) = (command, done) {
+                    count(format!("{} {}", variant(&step.what), variant(&did)));
+                }
             }
             Ok(())
         }
@@ -149,6 +153,9 @@ fn write(pair: &Pair<'_>, batch: &Batch, counts: &mut Counts) -> Result<(), ()> 
             count("refused".to_owned());
             count(format!("{} refused", variant(&batch.commands[index])));
             count(variant(&refusal));
+            if let Refusal::Relay(refusal) = &refusal {
+                count(variant(refusal));
+            }
             Err(())
         }
     }
@@ -266,6 +273,7 @@ fn missing(counts: &Counts) -> Vec<String> {
         "Missing",
         "Contradiction",
     ];
-    let wanted = wanted.chain(known).chain(reasons.map(str::to_owned));
+    let steps = relay::WANTED.map(str::to_owned);
+    let wanted = wanted.chain(known).chain(reasons.map(str::to_owned)).chain(steps);
     wanted.filter(|what| of(what) == 0).collect()
 }

@@ -16,7 +16,7 @@ pub(crate) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    fn same<T: PartialEq + Debug>(
+    pub(super) fn same<T: PartialEq + Debug>(
         &self,
         what: &str,
         read: impl Fn(&dyn Store) -> Result<T, StoreError>,
@@ -34,6 +34,7 @@ impl Pair<'_> {
             self.sessions(world, &scope, r);
             self.entries(world, &scope, r);
             self.outputs(world, &scope);
+            super::relay::compare(self, world, &scope);
         }
         let report = self.same("verify", |s| s.verify(&Scope::All));
         assert!(report.problems.is_empty(), "{:?}", report.problems);

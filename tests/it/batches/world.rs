@@ -2,7 +2,7 @@
 
 use sayso_model::limits::{FORWARD_TURNS, KEY_BYTES, NAME_LENGTH};
 use sayso_model::{
-    Attachment, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, RangeSource, RangeUnit, SaidAt,
+    Attachment, DeliveryId, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, RangeSource, RequestId, RangeUnit, SaidAt,
     Seal, Seed, SessionId, SessionKind, Span, SpeakerId, SpeakerKind, TextRange, Titles, ToolCall,
     ToolResult, UtcMs, What, Why,
 };
@@ -38,6 +38,8 @@ pub(crate) struct Names {
     pub(crate) speakers: Vec<SpeakerId>,
     pub(crate) entries: Vec<EntryId>,
     pub(crate) outputs: Vec<OutputId>,
+    pub(crate) requests: Vec<RequestId>,
+    pub(crate) deliveries: Vec<DeliveryId>,
     /// Turns and where they stand.
     turns: Vec<(EntryId, SessionId)>,
     /// Parts that are tool results: where they stand, and the output that they name.
@@ -57,13 +59,13 @@ pub(crate) struct World {
     pub(crate) blobs: Vec<Blob>,
     fresh: Names,
     parents: Vec<SessionId>,
-    at: i64,
+    pub(super) at: i64,
 }
 
 macro_rules! mint {
     ($($name:ident, $used:ident: $id:ident => $pool:ident;)*) => {$(
         /// A fresh id, now and then one that is taken.
-        fn $name(&mut self, r: &mut Random) -> $id {
+        pub(super) fn $name(&mut self, r: &mut Random) -> $id {
             if r.chance(2) && !self.known.$pool.is_empty() {
                 return *r.pick(&self.known.$pool);
             }
@@ -73,7 +75,7 @@ macro_rules! mint {
         }
 
         /// An id that is known, or named in the same batch; now and then one that never was.
-        fn $used(&self, r: &mut Random) -> $id {
+        pub(super) fn $used(&self, r: &mut Random) -> $id {
             let pools = if r.chance(10) { [&self.fresh, &self.known] } else { [&self.known, &self.fresh] };
             match pools.into_iter().find(|names| !names.$pool.is_empty()) {
                 Some(names) if r.chance(99) => *r.pick(&names.$pool),
@@ -90,6 +92,8 @@ impl World {
         new_speaker, speaker: SpeakerId => speakers;
         new_entry, entry: EntryId => entries;
         new_output, output: OutputId => outputs;
+        new_request, request: RequestId => requests;
+        new_delivery, delivery: DeliveryId => deliveries;
     }
 
     /// The batch that every sequence starts with: something of everything.
@@ -154,6 +158,8 @@ impl World {
             self.known.speakers.extend(fresh.speakers);
             self.known.entries.extend(fresh.entries);
             self.known.outputs.extend(fresh.outputs);
+            self.known.requests.extend(fresh.requests);
+            self.known.deliveries.extend(fresh.deliveries);
             self.known.turns.extend(fresh.turns);
             self.known.long.extend(fresh.long);
             self.known.results.extend(fresh.results);
@@ -164,7 +170,10 @@ impl World {
 
     pub(crate) fn next(&mut self, r: &mut Random) -> Batch {
         let scope = if r.chance(85) { Scope::All } else { self.scope(r) };
-        let commands = (0..1 + r.below(3)).map(|_| self.command(r)).collect();
+        let commands = match r.below(100) {
+            0..9 => self.exchange(r),
+            _ => (0..1 + r.below(3)).map(|_| self.command(r)).collect(),
+        };
         self.batch(r, scope, commands)
     }
 
@@ -214,7 +223,8 @@ impl World {
             8..11 => self.create_session(r),
             11..14 => self.fork(r),
             14..17 => self.create_speaker(r),
-            17..38 => self.append(r),
+            17..21 => self.relay(r),
+            21..38 => self.append(r),
             38..41 => self.edit(r),
             41..45 => self.reinject(r),
             45..64 => self.forward(r),
@@ -371,7 +381,7 @@ impl World {
     }
 
     /// Mostly a turn and its session, now and then an entry and a session that need not belong together.
-    fn turn(&self, r: &mut Random) -> (EntryId, SessionId) {
+    pub(super) fn turn(&self, r: &mut Random) -> (EntryId, SessionId) {
         match self.known.turns.len() {
             n if n > 0 && r.chance(93) => *r.pick(&self.known.turns),
             _ => (self.entry(r), self.session(r)),

@@ -26,7 +26,7 @@ const MERGED: ProjectId = ProjectId::from_u128(31);
 /// A project to which a session moved.
 const HOME: ProjectId = ProjectId::from_u128(32);
 const FORK: SessionId = SessionId::from_u128(33);
-const TOOLS: SessionId = SessionId::from_u128(34);
+pub(super) const TOOLS: SessionId = SessionId::from_u128(34);
 const GONE: SessionId = SessionId::from_u128(35);
 const PERSON: SpeakerId = SpeakerId::from_u128(36);
 const OUTPUTS: [OutputId; 3] = [OutputId::from_u128(37), OutputId::from_u128(38), OutputId::from_u128(39)];
@@ -114,6 +114,11 @@ fn words(text: &str) -> PartBody {
 
 fn turn(n: u128, session: SessionId, speaker: SpeakerId, bodies: Vec<PartBody>) -> Command {
     Command::AppendTurn(append(n, session, speaker, bodies))
+}
+
+/// A question of a person's, to be put to the agent.
+pub(super) fn question(n: u128, session: SessionId) -> AppendTurn {
+    append(n, session, PERSON, vec![words("is it done?")])
 }
 
 fn append(n: u128, session: SessionId, speaker: SpeakerId, bodies: Vec<PartBody>) -> AppendTurn {

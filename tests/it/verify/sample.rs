@@ -58,6 +58,7 @@ impl Sample {
         let sample = Self::new("second");
         super::rich::fill(sample.store());
         super::rich::bring_back(&sample.store());
+        super::relay::fill(&sample.store());
         super::rich::import_another(&sample.path);
         sample
     }

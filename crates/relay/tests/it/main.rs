@@ -8,6 +8,7 @@ mod check;
 mod net;
 mod on_oracle;
 mod on_sqlite;
+mod processes;
 mod random;
 mod sweep;
 mod world;
