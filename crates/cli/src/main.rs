@@ -18,6 +18,9 @@ use crate::fail::Failure;
 use crate::io::Out;
 
 fn main() -> ExitCode {
+    if let Some((hook, global)) = hook::quick::hook(std::env::args_os()) {
+        return hook::run(hook, global);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return arguments(&error),

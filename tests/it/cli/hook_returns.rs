@@ -249,6 +249,19 @@ fn between_calls_of_tools_a_transcript_is_read_when_it_grew_enough() {
     assert!(live.texts().len() > 20);
 }
 
+#[test]
+fn a_session_that_was_erased_while_it_runs_stays_out_and_is_no_failure() {
+    let mut live = before_compaction();
+    live.hook("Stop", json!({}));
+    let session = address(&live.home.run(&["sessions", "--project", "lantern", "--json"]).json());
+    assert_eq!(live.home.run(&["erase", &session]).code, Some(0));
+    live.add(codex::said("And now?"));
+    for event in ["SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop"] {
+        assert_eq!(live.hook(event, json!({"prompt": "And now?", "source": "resume"})).text(), "");
+    }
+    assert_eq!(live.home.run(&["sessions", "--json"]).text(), "");
+}
+
 mod claude {
     use super::*;
 

@@ -9,6 +9,7 @@ mod events;
 mod input;
 pub(crate) mod offer;
 pub(crate) mod program;
+pub(crate) mod quick;
 pub(crate) mod record;
 pub(crate) mod state;
 mod transcript;
@@ -20,6 +21,7 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use sayso::Refusal;
 use serde_json::json;
 
 use crate::args::{Global, Hook};
@@ -118,7 +120,13 @@ fn outcome(hook: &Hook, global: &Global, limit: Duration) -> Result<Outcome, Fai
     let program: Program = hook.program.parse()?;
     let event = Event::of(&hook.event)?;
     let input = Input::read(std::io::stdin().lock())?;
-    let mut work = Work::begin(program, &hook.event, input, global, limit)?;
+    let mut work = match Work::begin(program, &hook.event, input, global, limit) {
+        // A session that was erased while it runs stays out of the ledger, and that is no failure.
+        Err(Failure::Ledger(error)) if matches!(error.refusal(), Some(Refusal::Erased(_))) => {
+            return Ok(Outcome::default());
+        }
+        begun => begun?,
+    };
     let outcome = events::answer(event, &mut work);
     if event != Event::Stop {
         // Closing moves the whole log into the ledger's file, with three syncs, while an agent waits. What was written is on
