@@ -70,6 +70,8 @@ pub struct Actions {
     pub whole: Option<String>,
     /// Reads a range of lines.
     pub lines: Option<String>,
+    /// Reads a range of bytes, such as of a giant line.
+    pub bytes: Option<String>,
     /// Searches in it.
     pub grep: Option<String>,
     /// Reads its first lines.
@@ -88,6 +90,7 @@ impl Actions {
         Self {
             whole: action(""),
             lines: action(" --lines A:B"),
+            bytes: action(" --bytes A:B"),
             grep: action(" --grep PATTERN"),
             head: action(" --head N"),
             tail: action(" --tail N"),

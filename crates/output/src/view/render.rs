@@ -92,6 +92,7 @@ impl View {
     fn parts(&self, whole: Option<&str>) -> (Vec<String>, Vec<String>) {
         let parts = [
             ("a part", &self.actions.lines),
+            ("bytes", &self.actions.bytes),
             ("search", &self.actions.grep),
             ("first lines", &self.actions.head),
             ("last lines", &self.actions.tail),

@@ -174,7 +174,7 @@ fn t16_a_line_over_the_budget_is_shown_at_both_ends() {
             let line = first(&view);
             assert!(line.starts_with("{\"first\":") && line.ends_with("\"last\":1}"), "{unit}");
             assert!(line.len() > 40_000, "the room is used: {}", line.len());
-            has(&view, &format!("sayso output {ID} --lines A:B"));
+            has(&view, &format!("whole: sayso output {ID} | parts: add --lines A:B, --bytes A:B, "));
         }
     }
 }

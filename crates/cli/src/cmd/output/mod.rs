@@ -51,8 +51,8 @@ fn stream(
     kind: StreamKind,
 ) -> Result<(OutputStream, OutputBytes), Failure> {
     let missing = || {
-        let (id, kind) = (output.id, kind.as_str());
-        Failure::request(format!("output {id} has no {kind}: leave --stderr out or add it"))
+        let next = if kind == StreamKind::Stderr { "leave --stderr out" } else { "add --stderr" };
+        Failure::request(format!("output {} has no {}: {next}", output.id, kind.as_str()))
     };
     let stream = output.streams.iter().find(|s| s.kind == kind).ok_or_else(missing)?;
     let bytes = reader.open_output(output.id, kind)?.ok_or_else(missing)?;
@@ -93,7 +93,13 @@ impl Part {
 fn to_file(bytes: &mut OutputBytes, part: &Part, path: &Path) -> Result<(), Failure> {
     let shown = path.display();
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
-    let file = opened.map_err(|e| Failure::io(format!("{shown} cannot be made: name a new file"), e))?;
+    let file = opened.map_err(|e| {
+        let next = match e.kind() {
+            io::ErrorKind::NotFound => "make its folder first, or name another",
+            _ => "name a new file",
+        };
+        Failure::io(format!("{shown} cannot be made: {next}"), e)
+    })?;
     let mut file = io::BufWriter::new(file);
     write(bytes, part, &mut file)?;
     let written = file.into_inner().map_err(io::IntoInnerError::into_error);
