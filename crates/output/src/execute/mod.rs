@@ -5,6 +5,7 @@ mod pump;
 mod spawn;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,13 +27,15 @@ pub enum Program {
 }
 
 /// Where standard input comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub enum Stdin {
     /// Nothing.
     #[default]
     Null,
     /// That of this process. A command that reads from a terminal is stopped there, for it runs in a process group of its own.
     Inherit,
+    /// A file, from where it stands.
+    File(Arc<File>),
 }
 
 /// A command and the bounds it runs within.

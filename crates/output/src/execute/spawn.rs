@@ -54,9 +54,10 @@ pub(super) fn spawn(request: &Request) -> Result<Child, SpawnError> {
         return Err(SpawnError::NoFolder { folder: folder.clone() });
     }
     let (program, mut command) = command(&request.program);
-    command.stdin(match request.stdin {
+    command.stdin(match &request.stdin {
         Stdin::Null => Stdio::null(),
         Stdin::Inherit => Stdio::inherit(),
+        Stdin::File(file) => file.try_clone().map_err(SpawnError::Other)?.into(),
     });
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     command.envs(request.variables.iter().map(|(name, value)| (name, value)));
