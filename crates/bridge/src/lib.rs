@@ -1,0 +1,17 @@
+//! What the relay leaves out: where messages come from, where answers go, and the agent's session.
+//!
+//! Sources and sinks: [`telegram`], and [`command`] for any other channel. Agents: [`session`].
+
+#[cfg(unix)]
+pub mod command;
+mod http;
+mod json;
+mod mark;
+#[cfg(feature = "rehearsal")]
+pub mod rehearsal;
+#[cfg(unix)]
+pub mod session;
+pub mod split;
+pub mod telegram;
+
+pub use http::Waits;
