@@ -4,6 +4,7 @@
 
 #[cfg(unix)]
 pub mod command;
+pub mod config;
 mod http;
 mod json;
 mod mark;
