@@ -370,7 +370,9 @@ impl Config {
 
     fn fault(&self) -> Option<&'static str> {
         if self.commands().into_iter().any(<[_]>::is_empty) {
-            return Some("a command is empty: give it a program, as in command = [\"program\", \"--option\"]");
+            return Some(
+                "a command is empty: give it a program, as in command = [\"program\", \"--option\"]",
+            );
         }
         match (&self.source, &self.sink) {
             (SourceConfig::Telegram(bot), None) => bot.fault(),
@@ -380,7 +382,8 @@ impl Config {
             (SourceConfig::Command(_), None) => {
                 Some("answers have no way out: add [sink] with kind = \"command\" and a command")
             }
-            (SourceConfig::Command(source), Some(SinkConfig::Command(sink))) => match source.channel.as_str() {
+            (SourceConfig::Command(source), Some(SinkConfig::Command(sink))) => match source.channel.as_str()
+            {
                 "" => Some("the channel has no name: give [source] one, as in channel = \"mail\""),
                 _ => sink.fault(),
             },
@@ -426,7 +429,9 @@ impl TelegramConfig {
                 "nobody may speak to the agent: name users in owners = [7] (or people, or chats) of [source]; the bridge \
                  says the numbers of those who try",
             ),
-            () if !address => Some("base_url is not the address of a server: https://api.telegram.org is Telegram's"),
+            () if !address => {
+                Some("base_url is not the address of a server: https://api.telegram.org is Telegram's")
+            }
             () => None,
         }
     }
@@ -438,9 +443,7 @@ impl TelegramConfig {
     /// [`ConfigError::NoToken`].
     pub fn token(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Token, ConfigError> {
         let (place, text) = match (&self.token_env, &self.token_file) {
-            (Some(name), _) => {
-                (format!("the variable {name}"), variable(name).ok_or(TokenFault::Missing))
-            }
+            (Some(name), _) => (format!("the variable {name}"), variable(name).ok_or(TokenFault::Missing)),
             (None, file) => {
                 let file = file.clone().unwrap_or_default();
                 let text = std::fs::read_to_string(&file).map_err(TokenFault::from);
@@ -516,7 +519,8 @@ mod tests {
         assert!(matches!(config.source, SourceConfig::Telegram(_)));
         // What is commented out is one as well.
         let (_, other) = example.split_once("# Another channel:").unwrap();
-        let other: String = other.lines().skip(1).map(|l| format!("{}\n", l.trim_start_matches(['#', ' ']))).collect();
+        let other: String =
+            other.lines().skip(1).map(|l| format!("{}\n", l.trim_start_matches(['#', ' ']))).collect();
         let config = Config::parse(Path::new("bridge.toml"), &other).unwrap();
         let Some(SinkConfig::Command(sink)) = config.sink else { panic!("no sink") };
         assert_eq!(sink.ability(), Ability::Key { ttl_ms: 86_400_000 });
@@ -525,7 +529,10 @@ mod tests {
     #[test]
     fn unknown_keys_are_refused_with_near_ones() {
         for (mistake, message) in [
-            ("owner = [7]\n", "there is no key `owner` in [source] of the config bridge.toml: did you mean `owners`?"),
+            (
+                "owner = [7]\n",
+                "there is no key `owner` in [source] of the config bridge.toml: did you mean `owners`?",
+            ),
             (
                 "token = \"4711:secret\"\n",
                 "there is no key `token` in [source] of the config bridge.toml: there are `kind`, `token_env`, `token_file`, \

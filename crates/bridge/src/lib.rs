@@ -2,6 +2,9 @@
 //!
 //! Sources and sinks: [`telegram`], and [`command`] for any other channel. Agents: [`session`].
 
+pub mod account;
+mod background;
+mod clock;
 #[cfg(unix)]
 pub mod command;
 pub mod config;
@@ -15,4 +18,6 @@ pub mod session;
 pub mod split;
 pub mod telegram;
 
+pub use background::Background;
+pub use clock::SystemClock;
 pub use http::Waits;

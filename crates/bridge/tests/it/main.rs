@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 #[cfg(unix)]
+mod account;
+#[cfg(unix)]
 mod command;
 #[cfg(unix)]
 mod lines;

@@ -41,7 +41,8 @@ const CALLS: &str = r#"{"type":"message_update","assistantMessageEvent":{"type":
 {"type":"tool_execution_end","toolCallId":"call_2","toolName":"bash","result":{"content":[{"type":"text","text":"the night ferry leaves at 24:40\n[exit:0 | 27ms]"}],"details":{"sayso":[{"person":"the list","purpose":"detail"}]}},"isError":false}"#;
 const FINAL: &str = r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"24:40 \ud83d"},{"type":"text","text":"."}],"stopReason":"stop","timestamp":3}}"#;
 const END: &str = r#"{"type":"agent_end","messages":[]}"#;
-const RETRIES: &str = r#"{"type":"auto_retry_start","attempt":1,"maxAttempts":3,"delayMs":2000,"errorMessage":"529"}"#;
+const RETRIES: &str =
+    r#"{"type":"auto_retry_start","attempt":1,"maxAttempts":3,"delayMs":2000,"errorMessage":"529"}"#;
 const FAILED: &str = r#"{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"529","timestamp":3}}"#;
 
 struct Played(TempDir);
@@ -176,7 +177,8 @@ fn a_request_is_looked_for_in_the_context_and_in_the_sessions_file() {
             r#"{{"id":"ITS-ID","type":"response","command":"get_messages","success":true,"data":{{"messages":[{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}},{{"role":"compactionSummary","summary":"a"}}]}}}}"#
         )
     };
-    let (there, not) = (messages(&format!("[request {ID}]\\nhello")), messages(&format!("see [request {ID}]\\n")));
+    let (there, not) =
+        (messages(&format!("[request {ID}]\\nhello")), messages(&format!("see [request {ID}]\\n")));
     let file = format!(
         "{{\"type\":\"session\"}}\n{{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"[request {ID}]\\nhi\"}}}}"
     );
