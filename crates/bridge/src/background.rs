@@ -8,31 +8,51 @@ use sayso_relay::port::{Incoming, Source, SourceFail};
 
 type Polled = Result<Vec<Incoming>, SourceFail>;
 
+/// How a source is read.
+pub struct Reading {
+    /// How long it is asked to wait for a message.
+    pub wait: Duration,
+    /// The pause after a failure that may pass; each further one is twice as long, up to [`LONGEST_PAUSE`].
+    pub pause: Duration,
+    /// Breaks off what waits.
+    pub stop: Box<dyn Fn() + Send>,
+    /// Is told what went wrong, and that it goes on.
+    pub note: Box<dyn FnMut(&str) + Send>,
+}
+
+/// The longest pause after failures, unless the source asks for more.
+pub const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Refusals for another reader, one after the other, after which there surely is one: a poll of a bridge that crashed may still
+/// wait at the server.
+const CONFLICTS: u32 = 3;
+
 /// A source behind a thread. It is asked for what comes after a cursor, once; until the answer is there, asking again only waits.
-/// When this is dropped, what waits is broken off.
+/// What fails and may pass is tried again after a pause. When this is dropped, what waits is broken off.
 pub struct Background {
     account: String,
     channel: String,
     ask: Option<Sender<Option<String>>>,
     answers: Receiver<Polled>,
     asked: bool,
+    closed: Option<Sender<()>>,
     stop: Box<dyn Fn() + Send>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Background {
-    /// A source that is asked to wait so long each time; `stop` breaks off what waits.
-    pub fn new(
-        mut source: impl Source + Send + 'static,
-        wait: Duration,
-        stop: impl Fn() + Send + 'static,
-    ) -> Self {
+    /// A source that is read like this.
+    pub fn new(mut source: impl Source + Send + 'static, reading: Reading) -> Self {
         let (account, channel_name) = (source.account(), source.channel());
         let (ask, asked) = channel::<Option<String>>();
         let (answer, answers) = channel();
+        let (closed, closing) = channel::<()>();
+        let Reading { wait, pause, stop, note } = reading;
+        let mut patience = Patience { pause, failures: 0, closing, note };
         let thread = thread::spawn(move || {
             for after in asked {
-                if answer.send(source.poll(after.as_deref(), wait)).is_err() {
+                let polled = patience.polled(|| source.poll(after.as_deref(), wait));
+                if polled.is_none_or(|polled| answer.send(polled).is_err()) {
                     return;
                 }
             }
@@ -43,9 +63,59 @@ impl Background {
             ask: Some(ask),
             answers,
             asked: false,
-            stop: Box::new(stop),
+            closed: Some(closed),
+            stop,
             thread: Some(thread),
         }
+    }
+}
+
+/// What is done about failures.
+struct Patience {
+    pause: Duration,
+    failures: u32,
+    /// Is closed when nothing more is to be read.
+    closing: Receiver<()>,
+    note: Box<dyn FnMut(&str) + Send>,
+}
+
+impl Patience {
+    /// Polls until something comes of it; `None` when nothing more is to be read.
+    fn polled(&mut self, mut poll: impl FnMut() -> Polled) -> Option<Polled> {
+        loop {
+            let fail = match poll() {
+                Ok(messages) => {
+                    if std::mem::take(&mut self.failures) > 0 {
+                        (self.note)("the source can be read again");
+                    }
+                    return Some(Ok(messages));
+                }
+                Err(fail) => fail,
+            };
+            let asked = match &fail {
+                SourceFail::Temporary { retry_after_ms, .. } => *retry_after_ms,
+                SourceFail::Conflict { .. } if self.failures < CONFLICTS => None,
+                SourceFail::Malformed { .. } => {
+                    (self.note)(&fail.to_string());
+                    return Some(Err(fail));
+                }
+                _ => return Some(Err(fail)),
+            };
+            let pause = self.next(asked);
+            // Once when it begins to fail, and then only as often as it is tried after long pauses.
+            if self.failures == 1 || pause >= LONGEST_PAUSE {
+                (self.note)(&format!("{fail}; it is tried again"));
+            }
+            if self.closing.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+                return None;
+            }
+        }
+    }
+
+    fn next(&mut self, asked: Option<u64>) -> Duration {
+        let doubled = self.pause.saturating_mul(1 << self.failures.min(16)).min(LONGEST_PAUSE);
+        self.failures = self.failures.saturating_add(1);
+        doubled.max(Duration::from_millis(asked.unwrap_or(0)))
     }
 }
 
@@ -78,7 +148,7 @@ impl Source for Background {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        drop(self.ask.take());
+        drop((self.ask.take(), self.closed.take()));
         (self.stop)();
         if let Some(thread) = self.thread.take() {
             // It ended, or panicked and had nothing to give any more.
@@ -112,13 +182,21 @@ mod tests {
         }
     }
 
+    fn reading(stop: impl Fn() + Send + 'static) -> (Reading, Receiver<String>) {
+        let (tell, told) = channel();
+        let note = move |note: &str| tell.send(note.to_owned()).unwrap();
+        let pause = Duration::from_millis(1);
+        (Reading { wait: Duration::ZERO, pause, stop: Box::new(stop), note: Box::new(note) }, told)
+    }
+
     #[test]
     fn it_is_asked_once_until_it_answers() {
         let (open, gate) = sync_channel(1);
         let (tell, told) = channel();
-        let mut source = Background::new(Gated(gate, tell), Duration::ZERO, move || {
+        let (reading, _) = reading(move || {
             let _ = open.send(());
         });
+        let mut source = Background::new(Gated(gate, tell), reading);
         assert_eq!(source.poll(None, Duration::ZERO), Ok(Vec::new()));
         assert_eq!(source.poll(Some("later"), Duration::ZERO), Ok(Vec::new()));
         assert_eq!(told.recv().unwrap(), None);
@@ -128,5 +206,57 @@ mod tests {
         assert_eq!(source.poll(Some("next"), Duration::ZERO), Ok(Vec::new()));
         assert_eq!(told.recv().unwrap().as_deref(), Some("next"));
         // Dropped while it waits: it is broken off and joined.
+    }
+
+    /// Fails as often as it is told to.
+    struct Failing(Vec<SourceFail>);
+
+    impl Source for Failing {
+        fn account(&self) -> String {
+            "a".to_owned()
+        }
+
+        fn channel(&self) -> String {
+            "c".to_owned()
+        }
+
+        fn poll(&mut self, _: Option<&str>, _: Duration) -> Polled {
+            self.0.pop().map_or(Ok(Vec::new()), Err)
+        }
+    }
+
+    #[test]
+    fn failures_that_may_pass_are_tried_again_and_told_once() {
+        let temporary = SourceFail::Temporary { why: "down".to_owned(), retry_after_ms: Some(2) };
+        let conflict = SourceFail::Conflict { why: "two".to_owned() };
+        for (fails, polled, notes) in [
+            (vec![temporary.clone(), conflict.clone(), temporary], Ok(Vec::new()), 2),
+            (vec![conflict.clone(); 4], Err(conflict), 1),
+            (
+                vec![SourceFail::Refused { why: "no".to_owned() }],
+                Err(SourceFail::Refused { why: "no".to_owned() }),
+                0,
+            ),
+        ] {
+            let (reading, told) = reading(|| {});
+            let mut source = Background::new(Failing(fails), reading);
+            assert_eq!(source.poll(None, Duration::from_secs(60)), polled);
+            drop(source);
+            let told: Vec<String> = told.iter().collect();
+            assert_eq!(told.len(), notes, "{told:?}");
+        }
+    }
+
+    #[test]
+    fn pauses_grow_and_end_when_it_is_dropped() {
+        let (closed, closing) = channel();
+        let mut patience =
+            Patience { pause: Duration::from_secs(1), failures: 0, closing, note: Box::new(|_| {}) };
+        let pauses: Vec<u64> = (0..8).map(|_| patience.next(None).as_secs()).collect();
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(patience.next(Some(90_000)).as_secs(), 90);
+        drop(closed);
+        let fail = || Err(SourceFail::Temporary { why: "down".to_owned(), retry_after_ms: None });
+        assert_eq!(patience.polled(fail), None);
     }
 }

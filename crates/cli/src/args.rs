@@ -127,7 +127,10 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Write projects or sessions as one file: to import elsewhere, or to read
     Export(Export),
-    /// Look for trouble: with the ledger, and records of hooks that failed
+    /// Let people write to an agent from elsewhere, such as Telegram, until interrupted
+    #[cfg(unix)]
+    Bridge(crate::cmd::bridge::Bridge),
+    /// Look for trouble: with the ledger, bridges, and records of hooks that failed
     Doctor(Doctor),
     /// Serve an agent that speaks the Model Context Protocol, over standard input and output
     Mcp(crate::cmd::mcp::Mcp),

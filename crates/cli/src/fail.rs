@@ -28,6 +28,10 @@ pub(crate) enum Failure {
     #[cfg(unix)]
     #[error(transparent)]
     Spawn(sayso_output::execute::SpawnError),
+    /// A bridge cannot run, or go on.
+    #[cfg(unix)]
+    #[error(transparent)]
+    Bridge(#[from] sayso_bridge::run::BridgeError),
     /// Two texts could not be handed over.
     #[error(transparent)]
     Emit(sayso_output::wire::EmitError),

@@ -67,6 +67,13 @@ pub(crate) fn owner() -> SpeakerRef {
     SpeakerRef::new(SpeakerKind::Owner, name)
 }
 
+/// A ledger that is there, without waiting long for it.
+#[cfg(unix)]
+pub(crate) fn existing(global: &Global) -> Result<Ledger, Failure> {
+    let options = Options { create: false, wait: std::time::Duration::from_secs(2), ..Options::default() };
+    Ok(Ledger::open(&path(global)?, &options)?)
+}
+
 /// Opens a ledger that is there, without waiting long, and counts the sessions within the scope that was asked for.
 pub(crate) fn look(global: &Global) -> Result<usize, Failure> {
     let options = Options { create: false, wait: std::time::Duration::from_secs(2), ..Options::default() };

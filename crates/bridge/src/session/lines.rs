@@ -16,9 +16,10 @@
 //! {"type": "refused", "request": "01K…", "why": "…"}
 //! {"type": "seen", "request": "01K…", "seen": true}
 //! {"type": "started", "request": "01K…"}
-//! {"type": "progress", "text": "I look."}
+//! {"type": "progress", "id": "p1", "text": "I look."}
 //! {"type": "ended", "id": "m1", "texts": ["…"], "calls": [{"id": "c1", "tool": "news", "arguments": "{}"}], "stop": "stop"}
-//! {"type": "tool_result", "call": "c1", "tool": "news", "ok": true, "text": "…", "user": "…", "purpose": "listing"}
+//! {"type": "tool_result", "call": "c1", "tool": "news", "ok": true, "text": "…", "user": "…", "purpose": "listing",
+//!  "output": "01K…"}
 //! {"type": "settled"}
 //! {"type": "idle"}
 //! {"type": "failed", "why": "…"}
@@ -26,9 +27,10 @@
 //!
 //! A message is answered with `accepted`, `busy` or `refused`; `started` follows when the agent begins with it. `stop` is `stop`,
 //! `tool_call`, `error` or `aborted`; only the texts of a message that ended with `stop` answer. `probe` asks whether a message was
-//! started, also before the program was last started, and is answered with `seen`: `true`, `false` (and never will be), or `null`. The text of a `tool_result`
-//! may hold frames of texts for two recipients, made with the nonce in the variable `SAYSO_NONCE`, which the program is started with. It is
-//! taken to be idle from the beginning and after `idle`. A line that is none of these is passed over.
+//! started, also before the program was last started, and is answered with `seen`: `true`, `false` (and never will be), or `null`.
+//! An `id` that comes again is the same message. `output` is the stored output that holds all of a result, where `sayso run` stored one. The
+//! text of a result may hold frames of texts for two recipients, made with the nonce in the variable `SAYSO_NONCE`, which the program is
+//! started with. The agent is taken to be idle from the beginning and after `idle`. A line that is none of these is passed over.
 
 use std::collections::VecDeque;
 use std::io;
@@ -65,7 +67,7 @@ enum Line {
     Refused { request: String, why: Option<String> },
     Seen { request: String, seen: Option<bool> },
     Started { request: Option<String> },
-    Progress { text: String },
+    Progress { id: Option<String>, text: String },
     Ended(Ended),
     ToolResult(ToolResult),
     Settled,
@@ -110,6 +112,7 @@ struct ToolResult {
     #[serde(default)]
     user: String,
     purpose: Option<String>,
+    output: Option<String>,
 }
 
 impl LinesSession {
@@ -148,6 +151,12 @@ impl LinesSession {
         }
     }
 
+    /// Whether its program has ended.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        self.gone
+    }
+
     fn over(&mut self) {
         if !self.gone {
             self.gone = true;
@@ -163,7 +172,7 @@ impl LinesSession {
                 self.busy = true;
                 SessionEvent::Started { request: request.and_then(|id| id.parse().ok()) }
             }
-            Line::Progress { text } => SessionEvent::Progress { text },
+            Line::Progress { id, text } => SessionEvent::Progress { message: id, text },
             Line::Ended(ended) => ended.event(),
             Line::ToolResult(result) => result.event(&self.nonce),
             Line::Settled => SessionEvent::Settled,
@@ -226,14 +235,19 @@ impl AgentSession for LinesSession {
     }
 
     fn next(&mut self, wait: Duration) -> Option<SessionEvent> {
-        if self.ready.is_empty() && !self.gone {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if self.gone {
+                return None;
+            }
             match self.peer.hear(wait) {
                 Heard::Line(line) => drop(self.take(&line)),
-                Heard::Nothing => {}
+                Heard::Nothing => return None,
                 Heard::Over => self.over(),
             }
         }
-        self.ready.pop_front()
     }
 
     fn interrupt(&mut self) {
@@ -265,7 +279,8 @@ impl ToolResult {
             }
         };
         let outcome = if self.ok { Outcome::Ok } else { Outcome::Failed };
-        SessionEvent::ToolResult { call: self.call, tool: self.tool, outcome, result }
+        let output = self.output.and_then(|id| id.parse().ok());
+        SessionEvent::ToolResult { call: self.call, tool: self.tool, outcome, result, output }
     }
 }
 

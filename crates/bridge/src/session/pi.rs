@@ -38,9 +38,19 @@ pub struct PiSession {
     patience: Duration,
     ready: VecDeque<SessionEvent>,
     asked: u64,
+    rest: Rest,
+    /// Whether a run has ended of which it is not known yet that it has settled.
     ended: bool,
     retrying: bool,
     gone: bool,
+}
+
+/// Whether pi would take a message, as far as it said so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    Unknown,
+    Rests,
+    Works,
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,9 +92,23 @@ impl PiSession {
         Ok(Self::over(Peer::start(start)?, patience))
     }
 
+    /// Whether its program has ended.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        self.gone
+    }
+
     fn over(peer: Peer, patience: Duration) -> Self {
-        let ready = VecDeque::new();
-        Self { peer, patience, ready, asked: 0, ended: false, retrying: false, gone: false }
+        Self {
+            peer,
+            patience,
+            ready: VecDeque::new(),
+            asked: 0,
+            rest: Rest::Unknown,
+            ended: false,
+            retrying: false,
+            gone: false,
+        }
     }
 
     /// Asks, and waits for the answer; what else is heard meanwhile is kept.
@@ -130,8 +154,12 @@ impl PiSession {
             }
             Event::MessageEnd { message } => self.ready.extend(message.ended()),
             Event::ToolExecutionEnd(tool) => self.ready.push_back(tool.result()),
-            Event::AgentStart => (self.ended, self.retrying) = (false, false),
-            Event::AgentEnd => self.ended = true,
+            Event::AgentStart => {
+                (self.rest, self.ended, self.retrying) = (Rest::Works, false, false);
+            }
+            Event::AgentEnd => (self.rest, self.ended) = (Rest::Works, true),
+            Event::CompactionStart => self.rest = Rest::Works,
+            Event::CompactionEnd => self.rest = Rest::Unknown,
             Event::AutoRetryStart => self.retrying = true,
             Event::AutoRetryEnd => self.retrying = false,
             Event::MessageStart { .. } | Event::Other => {}
@@ -158,7 +186,7 @@ impl PiSession {
     /// After the end of a run: settled, once pi rests.
     fn settle(&mut self) {
         if self.at_rest() && self.ended {
-            self.ended = false;
+            (self.ended, self.rest) = (false, Rest::Rests);
             self.ready.extend([SessionEvent::Settled, SessionEvent::Idle]);
         }
     }
@@ -209,9 +237,15 @@ impl AgentSession for PiSession {
     fn inject(&mut self, what: &Injection) -> Injecting {
         let message = format!("{}{}", heading(what.request), what.text);
         match self.ask("prompt", Some(&message)) {
-            Asked::Answered(Response { success: true, .. }) => Injecting::Accepted,
+            Asked::Answered(Response { success: true, .. }) => {
+                self.rest = Rest::Works;
+                Injecting::Accepted
+            }
             Asked::Answered(Response { error, .. }) => match error.unwrap_or_default() {
-                busy if busy.contains("already processing") => Injecting::Busy,
+                busy if busy.contains("already processing") => {
+                    self.rest = Rest::Unknown;
+                    Injecting::Busy
+                }
                 why => Injecting::Refused { why },
             },
             Asked::Silent => Injecting::Unknown { why: "pi gave no answer".to_owned() },
@@ -229,22 +263,34 @@ impl AgentSession for PiSession {
     }
 
     fn idle(&mut self) -> bool {
-        !self.gone && self.at_rest() && !self.ended
+        if self.rest == Rest::Unknown && !self.ended {
+            let rests = self.at_rest();
+            // It may have begun to work while it was asked.
+            if rests && self.rest == Rest::Unknown {
+                self.rest = Rest::Rests;
+            }
+        }
+        self.rest == Rest::Rests && !self.gone
     }
 
     fn next(&mut self, wait: Duration) -> Option<SessionEvent> {
-        if self.ready.is_empty() && self.ended {
-            self.settle();
-        }
-        if self.ready.is_empty() && !self.gone {
+        loop {
+            if self.ready.is_empty() && self.ended {
+                self.settle();
+            }
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if self.gone {
+                return None;
+            }
             let wait = if self.ended { wait.min(SETTLING) } else { wait };
             match self.peer.hear(wait) {
                 Heard::Line(line) => drop(self.take(&line)),
-                Heard::Nothing => {}
+                Heard::Nothing => return None,
                 Heard::Over => self.over_now(),
             }
         }
-        self.ready.pop_front()
     }
 
     fn interrupt(&mut self) {

@@ -68,13 +68,14 @@ echo '{{"type":"idle"}}'"#
         events(&mut session),
         [
             SessionEvent::Started { request: Some(request()) },
-            SessionEvent::Progress { text: "I look.".to_owned() },
+            SessionEvent::Progress { message: None, text: "I look.".to_owned() },
             ended(None, &["I look."], vec![call], Stop::ToolCall),
             SessionEvent::ToolResult {
                 call: "c1".to_owned(),
                 tool: "news".to_owned(),
                 outcome: Outcome::Ok,
                 result: Received::Whole(envelope),
+                output: None,
             },
             ended(Some("m2"), &["24", "40"], Vec::new(), Stop::Stop),
             SessionEvent::Settled,

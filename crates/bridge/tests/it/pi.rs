@@ -38,7 +38,7 @@ const STARTED: &str = r#"{"type":"agent_start"}
 const CALLS: &str = r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"I"},"message":{"role":"assistant","content":[]}}
 {"type":"message_end","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"I look."},{"type":"toolCall","id":"call_2","name":"bash","arguments":{"command":"news"}}],"stopReason":"toolUse","timestamp":2}}
 {"type":"tool_execution_start","toolCallId":"call_2","toolName":"bash","args":{"command":"news"}}
-{"type":"tool_execution_end","toolCallId":"call_2","toolName":"bash","result":{"content":[{"type":"text","text":"the night ferry leaves at 24:40\n[exit:0 | 27ms]"}],"details":{"sayso":[{"person":"the list","purpose":"detail"}]}},"isError":false}"#;
+{"type":"tool_execution_end","toolCallId":"call_2","toolName":"bash","result":{"content":[{"type":"text","text":"the night ferry leaves at 24:40\n[exit:0 | 27ms]"}],"details":{"sayso":{"texts":[{"person":"the list","purpose":"detail"}],"output":"01M8QCWWHAEG1P9BVVXWD331RZ"}}},"isError":false}"#;
 const FINAL: &str = r#"{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"24:40 \ud83d"},{"type":"text","text":"."}],"stopReason":"stop","timestamp":3}}"#;
 const END: &str = r#"{"type":"agent_end","messages":[]}"#;
 const RETRIES: &str =
@@ -120,6 +120,7 @@ fn a_message_is_answered_and_settled_when_pi_rests() {
                 tool: "bash".to_owned(),
                 outcome: Outcome::Ok,
                 result: Received::Whole(envelope),
+                output: Some("01M8QCWWHAEG1P9BVVXWD331RZ".parse().unwrap()),
             },
             ended(&["24:40 \u{FFFD}", "."], Vec::new(), Stop::Stop),
             SessionEvent::Settled,

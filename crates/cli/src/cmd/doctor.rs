@@ -53,6 +53,12 @@ fn checks(global: &Global) -> Vec<Check> {
         }
     };
     checks.push(ledger(global, &path));
+    #[cfg(unix)]
+    checks.extend(super::bridge::checks(global).into_iter().map(|(ok, detail)| Check {
+        check: "bridge",
+        ok,
+        detail,
+    }));
     checks.push(records());
     checks
 }

@@ -2,6 +2,8 @@
 
 pub(crate) mod append;
 pub(crate) mod backup;
+#[cfg(unix)]
+pub(crate) mod bridge;
 pub(crate) mod compact;
 pub(crate) mod context;
 pub(crate) mod deliveries;

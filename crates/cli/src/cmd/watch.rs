@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Import, global: &Global, out: &mut Out<'_>) -> Result<(
 }
 
 /// A flag that the first signal sets; the second one ends the program at once.
-fn stop() -> Result<Arc<AtomicBool>, Failure> {
+pub(super) fn stop() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         let register = || {

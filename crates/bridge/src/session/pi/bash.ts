@@ -10,7 +10,7 @@ export default function (pi) {
   pi.registerTool({
     ...createBashTool(process.cwd()),
     execute: async (id, params, signal, onUpdate, _ctx) => {
-      const handed = [];
+      const handed = { texts: [], output: null };
       const operations = { exec: (command, cwd, options) => run(program, command, cwd, options, handed) };
       const tool = createBashTool(process.cwd(), { operations });
       const result = await tool.execute(id, params, signal, onUpdate);
@@ -52,9 +52,15 @@ function show(text, onData, handed) {
     return;
   }
   const lines = [];
-  for (const envelope of printed.envelopes ?? []) {
+  const envelopes = printed.envelopes ?? [];
+  for (const envelope of envelopes) {
     lines.push(envelope.model);
-    if (envelope.whole && envelope.person) handed.push({ person: envelope.person, purpose: envelope.purpose });
+    if (envelope.whole && envelope.person) {
+      handed.texts.push({ person: envelope.person, purpose: envelope.purpose });
+    }
   }
+  // One output holds all of it, unless there are texts beside what was printed.
+  if (envelopes.length === 0) handed.output = printed.output;
+  else if (envelopes.length === 1 && printed.stdout.bytes === 0) handed.output = envelopes[0].output;
   onData(Buffer.from([...lines.map((line) => line.replace(/\n$/, "")), printed.view].join("\n")));
 }

@@ -21,6 +21,8 @@ pub(super) enum Event {
         message: Message,
     },
     ToolExecutionEnd(ToolEnd),
+    CompactionStart,
+    CompactionEnd,
     AutoRetryStart,
     AutoRetryEnd,
     #[serde(other)]
@@ -137,13 +139,21 @@ struct ToolResult {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Details {
-    Ours { sayso: Vec<Handed> },
+    Ours { sayso: Handed },
     Others(serde::de::IgnoredAny),
 }
 
-/// What a tool handed over, as `sayso run --json` tells it.
-#[derive(Debug, Deserialize)]
+/// What `sayso run --json` tells of a command.
+#[derive(Debug, Default, Deserialize)]
 struct Handed {
+    /// The texts that the command handed over for the person.
+    texts: Vec<Text>,
+    /// The stored output that holds all that came of it.
+    output: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Text {
     person: Option<String>,
     purpose: Option<String>,
 }
@@ -156,16 +166,17 @@ impl ToolEnd {
             self.result.as_ref().and_then(|r| r.content.as_ref()).map(Content::text).unwrap_or_default();
         let handed = match self.result.and_then(|result| result.details) {
             Some(Details::Ours { sayso }) => sayso,
-            Some(Details::Others(_)) | None => Vec::new(),
+            Some(Details::Others(_)) | None => Handed::default(),
         };
-        let purpose = handed.iter().find_map(|one| Purpose::parse(one.purpose.as_deref()?));
-        let person: Vec<&str> = handed.iter().filter_map(|one| one.person.as_deref()).collect();
+        let purpose = handed.texts.iter().find_map(|one| Purpose::parse(one.purpose.as_deref()?));
+        let person: Vec<&str> = handed.texts.iter().filter_map(|one| one.person.as_deref()).collect();
         let envelope = Envelope::received(&model, &person.join("\n\n"), purpose.unwrap_or_default());
         SessionEvent::ToolResult {
             call: self.tool_call_id,
             tool: self.tool_name,
             outcome: if self.is_error { Outcome::Failed } else { Outcome::Ok },
             result: envelope.map_or(Received::Truncated(model), Received::Whole),
+            output: handed.output.and_then(|id| id.parse().ok()),
         }
     }
 }
