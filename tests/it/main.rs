@@ -6,6 +6,8 @@
 #![allow(clippy::print_stdout)]
 
 mod batches;
+#[cfg(unix)]
+mod bridge;
 mod cli;
 mod corpus;
 mod demo;

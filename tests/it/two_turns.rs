@@ -25,7 +25,7 @@ use crate::cli::Home;
 /// that the person saw the text.
 ///
 /// length layers delivery frame | person at turn one | turn two before compaction | turn two after compaction
-const MATRIX: &str = "
+pub(crate) const MATRIX: &str = "
 short two      delivered whole     | display      | full+shown      | full
 short two      delivered truncated | reply        | full            | full
 short two      failed    whole     | reply        | full            | full
@@ -53,12 +53,12 @@ long  ordinary unknown   truncated | reply        | reference       | reference
 ";
 
 /// What the person is shown where there are two layers.
-const SHOWN: &str = "the harbour's news, newest first";
+pub(crate) const SHOWN: &str = "the harbour's news, newest first";
 
-struct Cell<'a> {
+pub(crate) struct Cell<'a> {
     length: &'a str,
     layers: &'a str,
-    delivery: Delivery,
+    pub(crate) delivery: Delivery,
     frame: &'a str,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Cell<'a> {
     }
 
     /// What comes of the tool over the wire.
-    fn received(&self) -> Received {
+    pub(crate) fn received(&self) -> Received {
         let plain = Envelope::plain(ModelContext::new(self.text()).unwrap());
         let two = self.layers == "two";
         let envelope = if two { plain.with_presentation(SHOWN, Purpose::Listing) } else { plain };
@@ -103,10 +103,10 @@ impl<'a> Cell<'a> {
 }
 
 /// An app with a ledger, a model and a person.
-struct App<'h> {
+pub(crate) struct App<'h> {
     home: &'h Home,
-    ledger: Ledger,
-    session: Session,
+    pub(crate) ledger: Ledger,
+    pub(crate) session: Session,
 }
 
 impl<'h> App<'h> {
@@ -128,7 +128,7 @@ impl<'h> App<'h> {
     }
 
     /// What came, with the text for the model within a view's limit; the whole is stored.
-    fn bounded(&self, received: Received) -> (Received, OutputId) {
+    pub(crate) fn bounded(&self, received: Received) -> (Received, OutputId) {
         let view = |text: &str, id: OutputId| {
             let mut capture = Capture::of("news", Stream::whole(&text), sayso_output::Ending::Exit(0));
             capture.id = Some(id.to_string());
@@ -235,6 +235,21 @@ impl<'h> App<'h> {
         format!("{has}{}", if shown { "+shown" } else { "" })
     }
 
+    /// What the model has when it is asked, before a compaction and after one.
+    fn turn_two(&self, cell: &Cell<'_>) -> [String; 2] {
+        let asks = |question: &str| self.append(SpeakerKind::Owner, vec![PartBody::Text(question.into())]);
+        asks("When does the night ferry leave?");
+        let before = self.has(cell);
+        let reader = self.ledger.reader(Scope::All);
+        reader.compact(&CompactRequest::of(self.session.id, "They talked about the harbour.")).unwrap();
+        assert!(!self.context().contains("24:40"), "the summary does not say it");
+        let question = "From which quay does the night ferry leave?";
+        reader.reinject(&ReinjectRequest::of(self.session.id, Trigger::UserTurn(question.into()))).unwrap();
+        asks(question);
+        assert!(self.context().contains("night ferry leaves quay 7 at 24:40"), "what was asked for is there");
+        [before, self.has(cell)]
+    }
+
     /// Whether one call that the context names gives everything that came.
     fn reads_whole(&self, context: &str, whole: &str) -> bool {
         let named = regex::Regex::new(r"sayso output (\w{26})").unwrap();
@@ -261,15 +276,15 @@ fn strings(value: &serde_json::Value, all: &mut String) {
     }
 }
 
-/// Runs every cell and gives the table as it came out.
-fn table(two: impl Fn(&App<'_>, &Cell<'_>) -> [String; 2]) -> String {
+/// Runs every cell and gives the table as it came out: turn one by `one`, then a question, a compaction, and another question.
+pub(crate) fn table(one: impl Fn(&App<'_>, &Cell<'_>) -> Vec<&'static str>) -> String {
     let mut table = String::from("\n");
     for line in MATRIX.lines().filter(|line| !line.is_empty()) {
         let words = line.split('|').next().unwrap();
         let (home, cell) = (Home::new(), Cell::parse(words));
         let app = App::new(&home);
-        let got = app.turn_one(&cell).join(" and ");
-        let [before, after] = two(&app, &cell);
+        let got = one(&app, &cell).join(" and ");
+        let [before, after] = app.turn_two(&cell);
         table += format!("{}| {got:12} | {before:15} | {after}", words).trim_end();
         table.push('\n');
     }
@@ -278,18 +293,5 @@ fn table(two: impl Fn(&App<'_>, &Cell<'_>) -> [String; 2]) -> String {
 
 #[test]
 fn every_cell_before_and_after_compaction() {
-    let came_out = table(|app, cell| {
-        let asks = |question: &str| app.append(SpeakerKind::Owner, vec![PartBody::Text(question.into())]);
-        asks("When does the night ferry leave?");
-        let before = app.has(cell);
-        let reader = app.ledger.reader(Scope::All);
-        reader.compact(&CompactRequest::of(app.session.id, "They talked about the harbour.")).unwrap();
-        assert!(!app.context().contains("24:40"), "the summary does not say it");
-        let question = "From which quay does the night ferry leave?";
-        reader.reinject(&ReinjectRequest::of(app.session.id, Trigger::UserTurn(question.into()))).unwrap();
-        asks(question);
-        assert!(app.context().contains("night ferry leaves quay 7 at 24:40"), "what was asked for is there");
-        [before, app.has(cell)]
-    });
-    assert_eq!(came_out, MATRIX);
+    assert_eq!(table(|app, cell| app.turn_one(cell)), MATRIX);
 }

@@ -1,6 +1,6 @@
 //! A source that waits in a thread of its own, so that what the session says is not kept waiting by a long poll.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -92,6 +92,10 @@ impl Patience {
                 }
                 Err(fail) => fail,
             };
+            if self.closing.try_recv() == Err(TryRecvError::Disconnected) {
+                // It was broken off.
+                return None;
+            }
             let asked = match &fail {
                 SourceFail::Temporary { retry_after_ms, .. } => *retry_after_ms,
                 SourceFail::Conflict { .. } if self.failures < CONFLICTS => None,

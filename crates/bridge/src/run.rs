@@ -104,8 +104,6 @@ pub fn run(ledger: &Ledger, config: &Config, around: &Around) -> Result<(), Brid
     let account = Account::take(ledger, &source.account(), &around.about, LEASE)?;
     let relay = Relay::open(ledger.reader(Scope::All), &session, Box::new(SystemClock::default()))?;
     let agent = Agent::new(config.agent.clone(), &session, around);
-    let name = source.account();
-    (around.say)(&format!("{name} is read for {}/{}", config.session.project, config.session.title));
     Bridge { relay, source, senders: &mut senders, agent, account, around }.run()
 }
 
@@ -123,6 +121,8 @@ impl Bridge<'_> {
         // The agent that ran before has ended with whoever ran it.
         self.gone()?;
         self.agent.start()?;
+        let (account, session) = (self.source.account(), &self.around.about.session);
+        (self.around.say)(&format!("{account} is read for {session}"));
         let mut failures = 0;
         while !self.around.stop.load(Ordering::Relaxed) {
             if self.account.is_lost() {

@@ -109,7 +109,7 @@ fn run(cli: Cli, out: &mut Out<'_>) -> Result<(), Failure> {
         Command::Verify(args) => cmd::verify::run(&args, global, out),
         Command::Backup(args) => cmd::backup::run(&args, global, out),
         #[cfg(unix)]
-        Command::Bridge(args) => cmd::bridge::run(&args, global),
+        Command::Bridge(args) => cmd::bridge::run(&args, global, out),
         Command::Doctor(args) => cmd::doctor::run(&args, global, out),
         Command::Setup(args) => setup::run(&args, global, out),
         Command::Demo(args) => cmd::demo::run(&args, out),

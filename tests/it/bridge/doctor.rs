@@ -43,7 +43,10 @@ fn a_bridge_that_crashed_or_runs_replaced_code_is_named() {
     std::fs::remove_file(&copy).unwrap();
     std::fs::write(&copy, "a newer one").unwrap();
     let [(ok, said)] = &bridges(&place)[..] else { panic!() };
-    assert!(!ok && said.ends_with("copy was replaced since then, and it still runs the old code: restart it"), "{said}");
+    assert!(
+        !ok && said.ends_with("copy was replaced since then, and it still runs the old code: restart it"),
+        "{said}"
+    );
     bridge.signal("-KILL");
     bridge.child.wait().unwrap();
     let [(ok, said)] = &bridges(&place)[..] else { panic!() };

@@ -18,7 +18,10 @@ fn a_message_is_answered_where_it_came_from() {
     sees(&place, &["You said: 막배가 언제야?", "You said: and the first one?"]);
     let seen = place.server.seen();
     assert_eq!((&seen[0]["chat_id"], &seen[0]["reply_parameters"]["message_id"]), (&json!(5), &json!(1)));
-    assert_eq!((&seen[1]["chat_id"], &seen[1]["reply_parameters"]["message_id"]), (&json!(6), &json!(second)));
+    assert_eq!(
+        (&seen[1]["chat_id"], &seen[1]["reply_parameters"]["message_id"]),
+        (&json!(6), &json!(second))
+    );
     let said = bridge.stop();
     assert_eq!(said, "telegram:4711 is read for harbour/telegram\nstopping\n");
     let words = [

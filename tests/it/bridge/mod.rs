@@ -42,7 +42,8 @@ done
 "#;
 
 /// Says the words again.
-pub(crate) const ECHO: &str = r#"echo "{\"type\":\"ended\",\"texts\":[\"You said: $text\"],\"stop\":\"stop\"}""#;
+pub(crate) const ECHO: &str =
+    r#"echo "{\"type\":\"ended\",\"texts\":[\"You said: $text\"],\"stop\":\"stop\"}""#;
 /// Calls a tool that has a list for the person, then answers.
 pub(crate) const NEWS: &str = r#"
 echo '{"type":"ended","texts":["I look."],"calls":[{"id":"'$id'-c1","tool":"news","arguments":"{}"}],"stop":"tool_call"}'

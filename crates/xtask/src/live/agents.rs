@@ -15,7 +15,7 @@ pub(crate) const CODEX: &str = "@openai/codex@0.169.0";
 /// pi, likewise.
 pub(crate) const PI: &str = "@mariozechner/pi-coding-agent@0.73.1";
 
-const PROVIDER: &str = "rehearsal";
+pub(crate) const PROVIDER: &str = "rehearsal";
 /// The file that says which versions are installed; written last.
 const STAMP: &str = "installed";
 const RUN_LIMIT: Duration = Duration::from_secs(120);
@@ -39,6 +39,11 @@ pub(crate) struct Agents {
 }
 
 impl Agents {
+    /// Where pi is.
+    pub(crate) fn pi(&self) -> PathBuf {
+        self.bin.join("pi")
+    }
+
     /// Whether these versions of both programs are in `cache`.
     pub(crate) fn are_installed(cache: &Path) -> bool {
         std::fs::read_to_string(cache.join(STAMP)).is_ok_and(|found| found == wanted())

@@ -3,6 +3,8 @@
 //! What is shown is read from the request bodies that reached the model, not from what any program says about itself.
 
 pub(crate) mod agents;
+#[cfg(unix)]
+mod bridge;
 mod check;
 mod forward;
 mod mcp;
@@ -49,6 +51,8 @@ pub(crate) fn live(program: Option<PathBuf>) -> Result<()> {
     returns::run(&mut report, &agents, &sayso, &model, &scratch);
     outage::run(&mut report, &agents, &sayso, &model, &scratch);
     mcp::run(&mut report, &agents, &sayso, &model, &scratch);
+    #[cfg(unix)]
+    bridge::run(&mut report, &agents, &sayso, &model, &scratch);
     report.finish()
 }
 

@@ -5,7 +5,7 @@ mod about;
 use std::path::PathBuf;
 
 use clap::Args;
-use sayso_bridge::config::Config;
+use sayso_bridge::config::{Config, EXAMPLE};
 use sayso_bridge::run::{Around, BridgeError};
 
 pub(crate) use about::checks;
@@ -13,12 +13,12 @@ pub(crate) use about::checks;
 use crate::args::Global;
 use crate::cmd::watch;
 use crate::fail::Failure;
-use crate::io::say;
+use crate::io::{Out, say};
 use crate::open;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The config is a TOML file; crates/bridge/docs/bridge.toml is one, explained. Each message becomes a turn of the session \
+    after_help = "The config is a TOML file; --example prints one, explained. Each message becomes a turn of the session \
                   that the config names, and its answer goes back to where the message came from. What is under way stands in the ledger: \
                   started again after a crash, the bridge goes on, and what may have arrived is never sent again blindly (`sayso deliveries`). \
                   One account has one bridge; `sayso doctor` lists those that run.\n\n\
@@ -27,12 +27,18 @@ use crate::open;
 )]
 pub(crate) struct Bridge {
     /// The config
-    #[arg(long, value_name = "FILE")]
-    config: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "example")]
+    config: Option<PathBuf>,
+    /// Print a config that explains itself, and end
+    #[arg(long)]
+    example: bool,
 }
 
-pub(crate) fn run(args: &Bridge, global: &Global) -> Result<(), Failure> {
-    let config = Config::read(&args.config).map_err(BridgeError::from)?;
+pub(crate) fn run(args: &Bridge, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
+    let Some(config) = args.config.as_ref().filter(|_| !args.example) else {
+        return out.bytes(EXAMPLE.as_bytes());
+    };
+    let config = Config::read(config).map_err(BridgeError::from)?;
     if !global.scope.is_empty() {
         return Err(Failure::request("a bridge works with the whole ledger: leave --scope out"));
     }

@@ -1,18 +1,27 @@
 //! The config of a bridge: a TOML file.
 
+mod error;
+mod read;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sayso_relay::port::{Ability, Blind};
 use serde::Deserialize;
 
-use crate::telegram::{BASE_URL, NoToken, Token};
+pub use error::{ConfigError, Near, TokenFault};
+
+use crate::telegram::{BASE_URL, Token};
+
+/// A config, explained.
+pub const EXAMPLE: &str = include_str!("../../docs/bridge.toml");
 
 /// A bridge: where messages come from, which session they go into, which agent answers, and how answers leave.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Config {
     /// The session that holds the conversation.
     pub session: SessionConfig,
@@ -34,8 +43,7 @@ pub struct SessionConfig {
 }
 
 /// Where messages come from.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone)]
 pub enum SourceConfig {
     /// A bot of Telegram.
     Telegram(TelegramConfig),
@@ -90,8 +98,7 @@ pub struct CommandSourceConfig {
 }
 
 /// How answers leave.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone)]
 pub enum SinkConfig {
     /// A program, see [`crate::command`].
     Command(CommandSinkConfig),
@@ -144,8 +151,7 @@ pub enum Unknown {
 }
 
 /// The agent.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone)]
 pub enum AgentConfig {
     /// pi in RPC mode, see [`crate::session::pi`].
     Pi(PiConfig),
@@ -203,164 +209,7 @@ fn pi() -> Vec<OsStr> {
     vec![OsStr("pi".into())]
 }
 
-/// A config that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("the config {} cannot be read: name a file that is there (an example: crates/bridge/docs/bridge.toml)", .path.display())]
-    NotRead {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        #[source]
-        source: io::Error,
-    },
-    /// It is no TOML, or a value has another form than it should.
-    #[error("the config {} is not as it should be: mend the place that is named\n{what}", .path.display())]
-    Form {
-        /// The file.
-        path: PathBuf,
-        /// What and where.
-        what: String,
-    },
-    /// A key that does not exist.
-    #[error("there is no key `{key}` in {table} of the config {}: {near}", .path.display())]
-    UnknownKey {
-        /// The file.
-        path: PathBuf,
-        /// The table.
-        table: String,
-        /// The key.
-        key: String,
-        /// What it may have been meant to be.
-        near: Near,
-    },
-    /// Two values do not go together, or one is missing.
-    #[error("the config {}: {what}", .path.display())]
-    Wrong {
-        /// The file.
-        path: PathBuf,
-        /// What, and what to do.
-        what: String,
-    },
-    /// There is no token.
-    #[error("the bot's token is not in {place}: put it there, and not into the config")]
-    NoToken {
-        /// Where it should be.
-        place: String,
-        /// What is there.
-        #[source]
-        source: TokenFault,
-    },
-}
-
-/// Why there is no token.
-#[derive(Debug, thiserror::Error)]
-pub enum TokenFault {
-    /// Nothing is there.
-    #[error("there is no such variable")]
-    Missing,
-    /// The file cannot be read.
-    #[error(transparent)]
-    File(#[from] io::Error),
-    /// It is something else.
-    #[error(transparent)]
-    Form(#[from] NoToken),
-}
-
-/// Keys that a mistyped one may have been meant to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Near {
-    near: Vec<&'static str>,
-    all: &'static [&'static str],
-}
-
-impl std::fmt::Display for Near {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let quoted = |keys: &[&str]| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-        match self.near.as_slice() {
-            [] => write!(f, "there are {}", quoted(self.all)),
-            near => write!(f, "did you mean {}?", quoted(near)),
-        }
-    }
-}
-
-impl Near {
-    fn of(key: &str, all: &'static [&'static str]) -> Self {
-        let near = all.iter().filter(|known| strsim::damerau_levenshtein(key, known) <= 2).copied().collect();
-        Self { near, all }
-    }
-}
-
-/// The keys of each table; of some, by their kind.
-fn keys(table: &str, kind: Option<&str>) -> Option<&'static [&'static str]> {
-    Some(match (table, kind) {
-        ("", _) => &["session", "source", "sink", "agent"],
-        ("session", _) => &["project", "title"],
-        ("source", Some("telegram")) => &[
-            "kind",
-            "token_env",
-            "token_file",
-            "base_url",
-            "owners",
-            "people",
-            "chats",
-            "unknown",
-            "connect_seconds",
-            "answer_seconds",
-        ],
-        ("source", Some("command")) => {
-            &["kind", "channel", "account", "command", "folder", "timeout_seconds"]
-        }
-        ("sink", Some("command")) => &[
-            "kind",
-            "command",
-            "folder",
-            "timeout_seconds",
-            "ability",
-            "key_seconds",
-            "unknown",
-            "most_characters",
-        ],
-        ("agent", Some("pi")) => &["kind", "command", "folder", "session_folder"],
-        ("agent", Some("lines")) => &["kind", "name", "command", "folder"],
-        // What is wrong with the kind is said when it is read.
-        _ => return None,
-    })
-}
-
 impl Config {
-    /// Reads a config.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError`].
-    pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let not_read = |source| ConfigError::NotRead { path: path.to_owned(), source };
-        Self::parse(path, &std::fs::read_to_string(path).map_err(not_read)?)
-    }
-
-    /// The config that a file holds.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError`].
-    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        let form = |error: toml::de::Error| ConfigError::Form {
-            path: path.to_owned(),
-            what: error.to_string().trim_end().to_owned(),
-        };
-        let tables: toml::Table = toml::from_str(text).map_err(form)?;
-        known(path, "", &tables)?;
-        for (name, table) in &tables {
-            if let toml::Value::Table(table) = table {
-                known(path, name, table)?;
-            }
-        }
-        let config: Self = toml::from_str(text).map_err(form)?;
-        config.checked(path)
-    }
-
     fn checked(self, path: &Path) -> Result<Self, ConfigError> {
         match self.fault() {
             None => Ok(self),
@@ -401,19 +250,6 @@ impl Config {
             AgentConfig::Lines(lines) => &lines.command,
         };
         source.into_iter().chain(sink).chain([agent.as_slice()]).collect()
-    }
-}
-
-fn known(path: &Path, name: &str, table: &toml::Table) -> Result<(), ConfigError> {
-    let Some(all) = keys(name, table.get("kind").and_then(toml::Value::as_str)) else { return Ok(()) };
-    match table.keys().find(|key| !all.contains(&key.as_str())) {
-        None => Ok(()),
-        Some(key) => Err(ConfigError::UnknownKey {
-            path: path.to_owned(),
-            table: if name.is_empty() { "the top level".to_owned() } else { format!("[{name}]") },
-            key: key.clone(),
-            near: Near::of(key, all),
-        }),
     }
 }
 
@@ -496,93 +332,4 @@ impl From<Unknown> for Blind {
 /// So many seconds.
 pub(crate) fn seconds(count: u32) -> Duration {
     Duration::from_secs(count.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TELEGRAM: &str = "[session]\nproject = \"harbour\"\ntitle = \"ferries\"\n[source]\nkind = \"telegram\"\n\
-                            token_env = \"BOT\"\nowners = [7]\n[agent]\nkind = \"pi\"\n";
-
-    fn said(text: &str) -> String {
-        match Config::parse(Path::new("bridge.toml"), text) {
-            Ok(config) => format!("{config:?}"),
-            Err(error) => error.to_string(),
-        }
-    }
-
-    #[test]
-    fn the_example_in_the_docs_is_one() {
-        let example = include_str!("../docs/bridge.toml");
-        let config = Config::parse(Path::new("bridge.toml"), example).unwrap();
-        assert!(matches!(config.source, SourceConfig::Telegram(_)));
-        // What is commented out is one as well.
-        let (_, other) = example.split_once("# Another channel:").unwrap();
-        let other: String =
-            other.lines().skip(1).map(|l| format!("{}\n", l.trim_start_matches(['#', ' ']))).collect();
-        let config = Config::parse(Path::new("bridge.toml"), &other).unwrap();
-        let Some(SinkConfig::Command(sink)) = config.sink else { panic!("no sink") };
-        assert_eq!(sink.ability(), Ability::Key { ttl_ms: 86_400_000 });
-    }
-
-    #[test]
-    fn unknown_keys_are_refused_with_near_ones() {
-        for (mistake, message) in [
-            (
-                "owner = [7]\n",
-                "there is no key `owner` in [source] of the config bridge.toml: did you mean `owners`?",
-            ),
-            (
-                "token = \"4711:secret\"\n",
-                "there is no key `token` in [source] of the config bridge.toml: there are `kind`, `token_env`, `token_file`, \
-                 `base_url`, `owners`, `people`, `chats`, `unknown`, `connect_seconds`, `answer_seconds`",
-            ),
-        ] {
-            let text = TELEGRAM.replace("owners = [7]\n", &format!("owners = [7]\n{mistake}"));
-            assert_eq!(said(&text), message);
-        }
-        let text = format!("{TELEGRAM}[sauce]\n");
-        assert_eq!(
-            said(&text),
-            "there is no key `sauce` in the top level of the config bridge.toml: did you mean `source`?"
-        );
-    }
-
-    #[test]
-    fn what_is_missing_or_does_not_go_together_is_named() {
-        for (from, to, message) in [
-            ("owners = [7]\n", "", "nobody may speak to the agent"),
-            ("token_env = \"BOT\"\n", "", "token_env or token_file"),
-            ("token_env = \"BOT\"\n", "token_env = \"B\"\ntoken_file = \"b\"\n", "token_env or token_file"),
-            ("owners = [7]\n", "owners = [7]\nbase_url = \"api.telegram.org\"\n", "base_url is not"),
-            ("[agent]\n", "[sink]\nkind = \"command\"\ncommand = [\"a\"]\n[agent]\n", "take [sink] out"),
-            ("kind = \"pi\"\n", "kind = \"pi\"\ncommand = []\n", "a command is empty"),
-            ("owners = [7]", "owners = [\"7\"]", "invalid type: string \"7\", expected i64"),
-            ("kind = \"pi\"", "kind = \"pie\"", "unknown variant `pie`, expected `pi` or `lines`"),
-            ("kind = \"telegram\"\n", "", "missing field `kind`"),
-            ("[session]\nproject = \"harbour\"\n", "[session]\n", "missing field `project`"),
-            ("[session]", "[session", "unclosed table"),
-        ] {
-            let text = TELEGRAM.replacen(from, to, 1);
-            assert!(said(&text).contains(message), "{text}\n{}", said(&text));
-        }
-    }
-
-    #[test]
-    fn a_token_is_taken_from_where_the_config_says() {
-        let Config { source: SourceConfig::Telegram(bot), .. } =
-            Config::parse(Path::new("bridge.toml"), TELEGRAM).unwrap()
-        else {
-            panic!("no bot")
-        };
-        assert_eq!(bot.token(|_| Some("4711:a\n".to_owned())).unwrap().bot(), "4711");
-        let missing = bot.token(|_| None).unwrap_err();
-        assert_eq!(
-            missing.to_string(),
-            "the bot's token is not in the variable BOT: put it there, and not into the config"
-        );
-        let wrong = bot.token(|_| Some("my secret".to_owned())).unwrap_err();
-        assert!(!format!("{wrong:?}").contains("my secret"));
-    }
 }
