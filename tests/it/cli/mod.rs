@@ -20,6 +20,8 @@ mod reinject;
 mod run;
 mod scope;
 mod setup;
+#[cfg(unix)]
+mod thresholds;
 mod titles;
 
 use std::collections::HashMap;
