@@ -1,4 +1,4 @@
-//! One bridge for each account: a lease in the ledger.
+//! One bridge for each account, and one for each session: leases in the ledger.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,13 +6,15 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use sayso::model::{RelayRefusal, UtcMs};
+use sayso::model::{RelayRefusal, SessionId, UtcMs};
 use sayso::store::{Command, Refusal, RelayCommand, RelayStep};
 use sayso::{Ledger, Scope};
 use serde::{Deserialize, Serialize};
 
 /// Stands before the account in a lease's name.
 const PREFIX: &str = "bridge ";
+/// Stands before the session in a lease's name.
+const SESSION_PREFIX: &str = "agent of ";
 
 /// How long a lease lasts unless it is renewed; it is renewed three times in that time.
 pub const LEASE: Duration = Duration::from_secs(30);
@@ -66,12 +68,12 @@ pub fn bridges(ledger: &Ledger) -> Result<Vec<Known>, sayso::Error> {
 pub enum AccountError {
     /// Another bridge reads it.
     #[error(
-        "another bridge reads {account}{}: end that one first; if it runs no more, its lease is over at {}, start this again then",
+        "another bridge has {what}{}: end that one first; if it runs no more, its lease is over at {}, start this again then",
         of(.about.as_deref()), .until.utc()
     )]
     InUse {
-        /// The account.
-        account: String,
+        /// The account, or the session.
+        what: String,
         /// What it says about itself.
         about: Option<Box<About>>,
         /// Until when its lease lasts.
@@ -119,15 +121,38 @@ impl Account {
         about: &About,
         lasts: Duration,
     ) -> Result<Self, AccountError> {
+        Self::of(ledger, (PREFIX, account), about, lasts)
+    }
+
+    /// The same for a session: the agent of one bridge speaks in it.
+    ///
+    /// # Errors
+    ///
+    /// [`AccountError`].
+    pub fn take_session(
+        ledger: &Ledger,
+        session: SessionId,
+        about: &About,
+        lasts: Duration,
+    ) -> Result<Self, AccountError> {
+        Self::of(ledger, (SESSION_PREFIX, &session.to_string()), about, lasts)
+    }
+
+    fn of(
+        ledger: &Ledger,
+        (prefix, what): (&str, &str),
+        about: &About,
+        lasts: Duration,
+    ) -> Result<Self, AccountError> {
         let lease = Lease {
             ledger: ledger.clone(),
-            name: format!("{PREFIX}{account}"),
+            name: format!("{prefix}{what}"),
             holder: ledger.fresh_request().to_string(),
             about: serde_json::to_string(about).unwrap_or_default(),
             lasts,
         };
         match lease.take() {
-            Err(error) if is_held(&error) => lease.take_over(account, about)?,
+            Err(error) if is_held(&error) => lease.take_over(what, about)?,
             taken => taken?,
         }
         let lost = Arc::new(AtomicBool::new(false));
@@ -181,7 +206,7 @@ impl Lease {
         RelayCommand::DropLease { name: self.name.clone(), holder }
     }
 
-    fn take_over(&self, account: &str, here: &About) -> Result<(), AccountError> {
+    fn take_over(&self, what: &str, here: &About) -> Result<(), AccountError> {
         let leases = self.ledger.reader(Scope::All).leases()?;
         let Some(held) = leases.into_iter().find(|lease| lease.name == self.name) else {
             return Ok(self.take()?);
@@ -192,7 +217,7 @@ impl Lease {
             return Ok(self.take()?);
         }
         let about = about.map(Box::new);
-        Err(AccountError::InUse { account: account.to_owned(), about, until: held.until })
+        Err(AccountError::InUse { what: what.to_owned(), about, until: held.until })
     }
 }
 

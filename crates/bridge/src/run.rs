@@ -102,9 +102,10 @@ pub fn run(ledger: &Ledger, config: &Config, around: &Around) -> Result<(), Brid
     let session = session(ledger, &config.session)?;
     let (source, mut senders) = transports(config, around)?;
     let account = Account::take(ledger, &source.account(), &around.about, LEASE)?;
+    let speaks = Account::take_session(ledger, session.id, &around.about, LEASE)?;
     let relay = Relay::open(ledger.reader(Scope::All), &session, Box::new(SystemClock::default()))?;
     let agent = Agent::new(config.agent.clone(), &session, around);
-    Bridge { relay, source, senders: &mut senders, agent, account, around }.run()
+    Bridge { relay, source, senders: &mut senders, agent, leases: [account, speaks], around }.run()
 }
 
 struct Bridge<'a> {
@@ -112,7 +113,7 @@ struct Bridge<'a> {
     source: Background,
     senders: &'a mut Senders,
     agent: Agent,
-    account: Account,
+    leases: [Account; 2],
     around: &'a Around,
 }
 
@@ -125,7 +126,7 @@ impl Bridge<'_> {
         (self.around.say)(&format!("{account} is read for {session}"));
         let mut failures = 0;
         while !self.around.stop.load(Ordering::Relaxed) {
-            if self.account.is_lost() {
+            if self.leases.iter().any(Account::is_lost) {
                 return Err(BridgeError::Lost { account: self.source.account() });
             }
             match self.round() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{ECHO, NEWS, OWNER, Place, SOON, sees};
+use super::{ECHO, NEWS, OWNER, Place, SEEN, SOON, sees};
 
 fn pair(kind: &str, text: &str) -> (String, String) {
     (kind.to_owned(), text.to_owned())
@@ -74,6 +74,23 @@ fn a_message_that_cannot_be_read_is_passed_over_and_named() {
     let said = bridge.stop();
     assert!(said.contains("update 1 has not the form of a message"), "{said}");
     assert!(said.contains("update 2 is passed over: user 99 in chat 5 may not speak here"), "{said}");
+}
+
+#[test]
+fn what_is_forwarded_into_the_session_goes_to_its_agent_and_to_nobody_else() {
+    let place = Place::new(&format!("[ -e forwarded.1 ] || printf '%s' \"$line\" >forwarded.1\n{SEEN}"));
+    let mut bridge = place.start();
+    bridge.says("is read");
+    let said = place.home.says("lantern/plan", "agent:Rocky", "24:40 stays 24:40.");
+    place.home.run(&["forward", &said, "--to", "harbour/telegram", "--json"]).json();
+    place.server.says(5, OWNER, "hello");
+    sees(&place, &["seen"]);
+    bridge.stop();
+    let forwarded = std::fs::read_to_string(place.home.path("forwarded.1")).unwrap();
+    let forwarded: serde_json::Value = serde_json::from_str(&forwarded).unwrap();
+    let words = forwarded["text"].as_str().unwrap();
+    assert!(words.starts_with("<quote id=") && words.contains("> 24:40 stays 24:40."), "{words}");
+    assert_eq!(place.home.run(&["inbox", "--json"]).text(), "", "the agent has seen it");
 }
 
 #[test]

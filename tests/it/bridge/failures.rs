@@ -84,5 +84,8 @@ fn an_agent_that_ends_is_started_again() {
     place.server.says(5, OWNER, "hello");
     bridge.says("the agent has ended; it is started again in 1 s");
     place.agent_does(ECHO);
+    place.server.says(5, OWNER, "again");
+    // What the first one was at when it ended is not run again.
+    sees(&place, &["You said: again"]);
     bridge.stop();
 }

@@ -44,6 +44,8 @@ done
 /// Says the words again.
 pub(crate) const ECHO: &str =
     r#"echo "{\"type\":\"ended\",\"texts\":[\"You said: $text\"],\"stop\":\"stop\"}""#;
+/// Says that it has seen it.
+pub(crate) const SEEN: &str = r#"echo '{"type":"ended","texts":["seen"],"stop":"stop"}'"#;
 /// Calls a tool that has a list for the person, then answers.
 pub(crate) const NEWS: &str = r#"
 echo '{"type":"ended","texts":["I look."],"calls":[{"id":"'$id'-c1","tool":"news","arguments":"{}"}],"stop":"tool_call"}'

@@ -37,7 +37,7 @@
 //! {"error": "temporary", "why": "the server is busy", "retry_after_ms": 5000}
 //! ```
 //!
-//! `update` is what tells one message from another, for ever. `message`, `said_at` and `cursor` may be left out; then they are
+//! `update` is what tells one message from another, for ever. Ids, cursors and destinations have at most 4,096 bytes each. `message`, `said_at` and `cursor` may be left out; then they are
 //! `update`, unknown, and `update`. `kind` is `owner` or `person`. An `error` is `temporary`, `conflict` (another program reads this account)
 //! or `refused`; it ends the list.
 //!

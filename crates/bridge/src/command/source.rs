@@ -91,7 +91,14 @@ impl Source for CommandSource {
         let mut messages = Vec::new();
         for (at, line) in ran.lines.iter().enumerate() {
             match read(line) {
-                Ok(Line::Message(message)) => messages.push(incoming(message)),
+                Ok(Line::Message(message)) => match fault(&message) {
+                    None => messages.push(incoming(message)),
+                    Some(why) if messages.is_empty() => {
+                        let cursor = Some(message.cursor.unwrap_or(message.update)).filter(|c| short(c));
+                        return Err(SourceFail::Malformed { why: why.to_owned(), cursor });
+                    }
+                    Some(_) => break,
+                },
                 // What stands before it is whole.
                 Ok(Line::Failed(failed)) if messages.is_empty() => return Err(failed.into()),
                 Err(_) if ran.trouble.is_none() && messages.is_empty() => {
@@ -109,6 +116,23 @@ impl Source for CommandSource {
 
 fn read(line: &str) -> Result<Line, serde_json::Error> {
     serde_json::from_str(line)
+}
+
+/// Why the ledger would not take a message.
+fn fault(message: &Message) -> Option<&'static str> {
+    let ids =
+        [&message.update, &message.speaker.id].into_iter().chain(&message.message).chain(&message.cursor);
+    match () {
+        () if message.text.is_empty() => Some("a message has no text"),
+        () if !ids.chain([&message.destination.to_string()]).all(|id| short(id)) => {
+            Some("an id, a cursor or a destination of a message is empty or has more than 4,096 bytes")
+        }
+        () => None,
+    }
+}
+
+fn short(id: &str) -> bool {
+    (1..=sayso::model::limits::RELAY_BYTES).contains(&id.len())
 }
 
 fn incoming(message: Message) -> Incoming {

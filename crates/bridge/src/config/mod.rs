@@ -265,6 +265,10 @@ impl TelegramConfig {
                 "nobody may speak to the agent: name users in owners = [7] (or people, or chats) of [source]; the bridge \
                  says the numbers of those who try",
             ),
+            () if !within([self.connect_seconds, self.answer_seconds]) => Some(
+                "connect_seconds and answer_seconds are from 1 second up, and 100 together at most: after 120 an answer is taken \
+                 to have no one who sends it",
+            ),
             () if !address => {
                 Some("base_url is not the address of a server: https://api.telegram.org is Telegram's")
             }
@@ -300,6 +304,9 @@ impl CommandSinkConfig {
             (AbilityConfig::None | AbilityConfig::Probe, Some(_)) => {
                 Some("key_seconds goes with ability = \"key\": set that, or take key_seconds out of [sink]")
             }
+            _ if !within([self.timeout_seconds]) => Some(
+                "timeout_seconds of [sink] is from 1 to 100: after 120 an answer is taken to have no one who sends it",
+            ),
             _ if self.most_characters.is_some_and(|most| most < 2) => {
                 Some("most_characters is too small for a text: give [sink] 2 or more")
             }
@@ -327,6 +334,11 @@ impl From<Unknown> for Blind {
             Unknown::Resend => Self::ResendMarked,
         }
     }
+}
+
+/// Whether these waits are some, and together shorter than a delivery is anyone's ([`sayso::model::limits::SENDING_MS`]).
+fn within<const N: usize>(seconds: [u32; N]) -> bool {
+    seconds.iter().all(|wait| *wait > 0) && seconds.iter().map(|wait| u64::from(*wait)).sum::<u64>() <= 100
 }
 
 /// So many seconds.

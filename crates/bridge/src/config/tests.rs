@@ -51,6 +51,8 @@ fn what_is_missing_or_does_not_go_together_is_named() {
     for (from, to, message) in [
         ("owners = [7]\n", "", "nobody may speak to the agent"),
         ("token_env = \"BOT\"\n", "", "token_env or token_file"),
+        ("owners = [7]\n", "owners = [7]\nanswer_seconds = 91\n", "100 together at most"),
+        ("owners = [7]\n", "owners = [7]\nconnect_seconds = 0\n", "from 1 second up"),
         ("token_env = \"BOT\"\n", "token_env = \"B\"\ntoken_file = \"b\"\n", "token_env or token_file"),
         ("owners = [7]\n", "owners = [7]\nbase_url = \"api.telegram.org\"\n", "base_url is not"),
         ("[agent]\n", "[sink]\nkind = \"command\"\ncommand = [\"a\"]\n[agent]\n", "take [sink] out"),

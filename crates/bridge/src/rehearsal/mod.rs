@@ -58,6 +58,7 @@ struct State {
     /// Numbers every poll, so that an earlier one that still waits knows that it is superseded.
     polls: u64,
     forgets: bool,
+    replaced: Option<(String, String)>,
 }
 
 impl BotServer {
@@ -107,6 +108,21 @@ impl BotServer {
         drop(state);
         self.shared.news.notify_all();
         id
+    }
+
+    /// Adds an update as it is, without a number.
+    pub fn bare(&self, update: Value) {
+        let mut state = self.state();
+        let id = state.next_update;
+        state.next_update += 1;
+        state.updates.push((id, update));
+        drop(state);
+        self.shared.news.notify_all();
+    }
+
+    /// Writes something else than JSON's writer would: `from`, as it stands in the answers to polls, becomes `to`.
+    pub fn replaces(&self, from: &str, to: &str) {
+        self.state().replaced = Some((from.to_owned(), to.to_owned()));
     }
 
     /// What it does with the next messages, in order.
@@ -230,8 +246,13 @@ impl Shared {
             return refuse(stream, 409, words, None);
         }
         let updates: Vec<Value> = state.updates.iter().take(100).map(|(_, update)| update.clone()).collect();
+        let replaced = state.replaced.clone();
         drop(state);
-        http::json(stream, 200, &json!({"ok": true, "result": updates}).to_string())
+        let body = json!({"ok": true, "result": updates}).to_string();
+        match replaced {
+            Some((from, to)) => http::json(stream, 200, &body.replace(&from, &to)),
+            None => http::json(stream, 200, &body),
+        }
     }
 
     fn send(&self, stream: &mut TcpStream, arguments: &Value) -> io::Result<()> {

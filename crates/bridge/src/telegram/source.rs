@@ -23,6 +23,8 @@ pub struct TelegramSource {
     people: People,
     /// The last update of which, and of all before it, nothing is for the agent.
     passed: Option<i64>,
+    /// The last update that was told of.
+    told: Option<i64>,
     note: Note,
 }
 
@@ -30,7 +32,7 @@ impl TelegramSource {
     /// Messages of those who may speak. `note` is told of every update that is passed over.
     #[must_use]
     pub fn new(bot: Bot, people: People, note: Note) -> Self {
-        Self { bot, people, passed: None, note }
+        Self { bot, people, passed: None, told: None, note }
     }
 
     fn ask(&self, after: Option<i64>, wait: Duration) -> Result<Vec<Box<RawValue>>, SourceFail> {
@@ -49,21 +51,28 @@ impl TelegramSource {
         }
     }
 
-    /// The messages up to the first update that cannot be read; that one is reported when it comes first.
+    /// The messages up to the first update that cannot be read; that one is reported when it comes first. One without a number
+    /// is confirmed by those after it.
     fn sort(&mut self, updates: &[Box<RawValue>]) -> Result<Vec<Incoming>, SourceFail> {
         let mut messages = Vec::new();
-        for update in updates {
+        let numbered = updates.iter().any(|update| update::number(update).is_some());
+        if !numbered && !updates.is_empty() {
+            return Err(temporary("the server's updates have no numbers".to_owned()));
+        }
+        for update in updates.iter().filter(|update| update::number(update).is_some()) {
             match update::read(update, &self.people) {
                 Update::Message(message) => messages.push(*message),
                 Update::Passed { id, why } => {
-                    (self.note)(id, &why);
+                    if self.told.replace(self.told.max(Some(id)).unwrap_or(id)) < Some(id) {
+                        (self.note)(id, &why);
+                    }
                     if messages.is_empty() {
                         self.passed = self.passed.max(Some(id));
                     }
                 }
                 Update::Broken { .. } if !messages.is_empty() => break,
                 Update::Broken { id, why } => {
-                    return Err(SourceFail::Malformed { why, cursor: id.map(|id| id.to_string()) });
+                    return Err(SourceFail::Malformed { why, cursor: Some(id.to_string()) });
                 }
             }
         }

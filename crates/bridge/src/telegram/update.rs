@@ -7,6 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use crate::json;
+
 /// Who may speak to the agent. Everybody can write to a bot, so nobody may unless they are named.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct People {
@@ -35,8 +37,8 @@ pub(super) enum Update {
     Message(Box<Incoming>),
     /// Nothing for the agent, and why.
     Passed { id: i64, why: String },
-    /// It cannot be understood; with its number where that can be.
-    Broken { id: Option<i64>, why: String },
+    /// It cannot be understood.
+    Broken { id: i64, why: String },
 }
 
 #[derive(Deserialize)]
@@ -77,26 +79,30 @@ struct Chat {
     id: i64,
 }
 
+/// The number of an update.
+pub(super) fn number(raw: &RawValue) -> Option<i64> {
+    serde_json::from_str::<Number>(raw.get()).ok().map(|number| number.update_id)
+}
+
 /// Reads one update.
 pub(super) fn read(raw: &RawValue, people: &People) -> Update {
-    let id = serde_json::from_str::<Number>(raw.get()).ok().map(|number| number.update_id);
-    let Some(id) = id else {
-        return Update::Broken { id: None, why: "it has no update_id".to_owned() };
+    let Some(id) = number(raw) else {
+        return Update::Passed { id: 0, why: "it has no number".to_owned() };
     };
-    match serde_json::from_str::<Whole>(raw.get()) {
-        Ok(Whole { message: Some(message) }) => message.read(id, people),
-        Ok(Whole { message: None }) => Update::Passed { id, why: "it is no new message".to_owned() },
+    match json::read::<Whole>(raw.get()) {
+        Ok((Whole { message: Some(message) }, repairs)) => message.read(id, repairs, people),
+        Ok((Whole { message: None }, _)) => Update::Passed { id, why: "it is no new message".to_owned() },
         // The position of the fault, and none of the words.
         Err(error) => {
             let (line, column) = (error.line(), error.column());
             let why = format!("update {id} has not the form of a message (line {line}, column {column})");
-            Update::Broken { id: Some(id), why }
+            Update::Broken { id, why }
         }
     }
 }
 
 impl Message {
-    fn read(self, id: i64, people: &People) -> Update {
+    fn read(self, id: i64, repairs: u32, people: &People) -> Update {
         let passed = |why: String| Update::Passed { id, why };
         let Some(user) = &self.from else { return passed("it has no sender".to_owned()) };
         if user.is_bot {
@@ -120,7 +126,7 @@ impl Message {
             speaker_name: user.name(),
             said_at: self.date.checked_mul(1_000).and_then(|ms| SaidAt::new(ms, 0)),
             text: text.clone(),
-            repairs: 0,
+            repairs,
             cursor: Some(id.to_string()),
         }))
     }

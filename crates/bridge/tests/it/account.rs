@@ -48,12 +48,17 @@ fn a_second_bridge_on_an_account_is_refused_until_the_first_has_ended() {
     let refused = take(&ledger, &here).unwrap_err().to_string();
     let process = std::process::id();
     let words = format!(
-        "another bridge reads {ACCOUNT} (sayso 0.1.0, process {process}, since 2026-11-30T09:00:00Z): end that"
+        "another bridge has {ACCOUNT} (sayso 0.1.0, process {process}, since 2026-11-30T09:00:00Z): end that"
     );
     assert!(refused.starts_with(&words), "{refused}");
     assert!(Account::take(&ledger, "telegram:4712", &here, LEASE).is_ok(), "another account");
     drop(first);
     assert_eq!(bridges(&ledger).unwrap(), [], "it is given up");
+    let session = ledger.session("harbour", "ferries").unwrap().id;
+    let speaks = Account::take_session(&ledger, session, &here, LEASE).unwrap();
+    assert!(Account::take_session(&ledger, session, &here, LEASE).is_err(), "a session has one agent");
+    assert_eq!(bridges(&ledger).unwrap(), [], "that is no account");
+    drop(speaks);
     drop(take(&ledger, &here).unwrap());
 }
 

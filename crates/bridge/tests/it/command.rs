@@ -184,6 +184,11 @@ fn failures_of_a_source_say_which_kind_they_are() {
     ] {
         assert_eq!(shell.source(&line).poll(None, Duration::ZERO), Err(fail), "{line}");
     }
+    let empty =
+        r#"{"update":"1","destination":1,"speaker":{"kind":"owner","id":"m"},"text":"","cursor":"c1"}"#;
+    let why = "a message has no text".to_owned();
+    let fail = SourceFail::Malformed { why, cursor: Some("c1".to_owned()) };
+    assert_eq!(shell.source(&says(empty)).poll(None, Duration::ZERO), Err(fail));
     let one = r#"{"update":"1","destination":1,"speaker":{"kind":"owner","id":"m"},"text":"a"}"#;
     let line = format!("{}; {}; exit 1", says(one), says(r#"{"error":"temporary"}"#));
     assert_eq!(shell.source(&line).poll(None, Duration::ZERO).unwrap().len(), 1, "what came whole counts");

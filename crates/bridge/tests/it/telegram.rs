@@ -257,6 +257,27 @@ fn an_update_that_cannot_be_read_takes_no_other_with_it() {
 }
 
 #[test]
+fn half_a_character_is_repaired_and_counted() {
+    let server = server();
+    server.says(5, OWNER, "boat \u{E000}");
+    server.replaces("\u{E000}", "\\ud83d");
+    let (mut source, _) = source(&server.url(), TOKEN);
+    let found = poll(&mut source, None).unwrap();
+    assert_eq!((found[0].text.as_str(), found[0].repairs), ("boat \u{FFFD}", 1));
+}
+
+#[test]
+fn updates_without_a_number_are_passed_over_or_waited_out() {
+    let server = server();
+    server.bare(json!({"message": {}}));
+    let (mut source, _) = source(&server.url(), TOKEN);
+    let fail = poll(&mut source, None).unwrap_err();
+    assert_eq!(fail.to_string(), "the source cannot be read now: the server's updates have no numbers");
+    server.says(5, OWNER, "hello");
+    assert_eq!(poll(&mut source, None).unwrap()[0].text, "hello");
+}
+
+#[test]
 fn failures_of_the_source_say_which_kind_they_are() {
     let mut server = server();
     let (mut wrong, _) = source(&server.url(), "4711:wrong_secret");

@@ -23,14 +23,14 @@ const CHAT: i64 = 5;
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// What the tool has for the person.
-const LIST: &str = "400 departures, the next ones first";
+const LIST: &str = "150 departures, the next ones first";
 /// What the model says when it has seen the tool's result.
-const REPLY: &str = "There are 400 departures.";
+const REPLY: &str = "There are 150 departures.";
 
 /// A tool with two recipients: the model gets every entry, and among them a word that stands nowhere else.
 const TOOL: &str = r#"set -eu
-seq -f 'departure %g: calm sea' 400 >all
-echo 'departure 401: the WORD ferry, quay 7, 24:40' >>all
+seq -f 'departure %g: calm sea' 150 >all
+echo 'departure 151: the WORD ferry, quay 7, 24:40' >>all
 { cat all; printf 'LIST'; } | "$SAYSO_PROGRAM" emit --purpose listing --model-bytes "$(($(wc -c <all)))"
 "#;
 
