@@ -3,8 +3,8 @@
 mod compare;
 mod copies;
 mod growing;
-mod relay;
 pub(crate) mod random;
+mod relay;
 mod world;
 
 use std::cell::RefCell;

@@ -5,6 +5,8 @@
 //! the person is an attachment of the same turn with an output of its own: it is no word of the conversation, so no context and no search
 //! repeats it, and its name says what it is and what became of it.
 
+mod outbox;
+
 use sayso::model::{Attachment, Outcome, OutputId, PartBody, ToolCall, ToolResult};
 use sayso::store::{Session, StreamKind};
 use sayso::view::context::Provider;

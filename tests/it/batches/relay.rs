@@ -1,6 +1,6 @@
 //! Requests and deliveries: single steps, and whole exchanges that go as far as they are let.
 
-use sayso_model::relay::{Attempt, Ground, Inlet, InjectionEnd, TurnEnd};
+use sayso_model::relay::{Attempt, Ground, InjectionEnd, Inlet, TurnEnd};
 use sayso_model::{DeliveryId, DeliveryKind, EntryId, PartBody, RequestId, SessionId, UtcMs};
 use sayso_store::{
     Accept, AppendTurn, Command, Deliveries, Intend, NewPart, RelayCommand, RelayStep, Requests, Scope,
@@ -155,11 +155,14 @@ impl World {
                 let first = mark(self, r);
                 steps.push((0, RelayCommand::Attempted { delivery, fence: 1, attempt, mark: first }));
                 let mark = mark(self, r);
-                steps.push((0, match r.below(4) {
-                    0 => RelayCommand::Resolve { delivery, fence: 1, receipt, mark },
-                    1 => RelayCommand::Retry { delivery, fence: 1, ground: ground(r) },
-                    _ => RelayCommand::Park { delivery, fence: 1, why: "nobody knows".to_owned() },
-                }));
+                steps.push((
+                    0,
+                    match r.below(4) {
+                        0 => RelayCommand::Resolve { delivery, fence: 1, receipt, mark },
+                        1 => RelayCommand::Retry { delivery, fence: 1, ground: ground(r) },
+                        _ => RelayCommand::Park { delivery, fence: 1, why: "nobody knows".to_owned() },
+                    },
+                ));
             }
             2 => {
                 let mark = mark(self, r);
@@ -188,7 +191,13 @@ impl World {
         }
     }
 
-    fn intend(&mut self, request: RequestId, kind: DeliveryKind, turn: EntryId, r: &mut Random) -> RelayCommand {
+    fn intend(
+        &mut self,
+        request: RequestId,
+        kind: DeliveryKind,
+        turn: EntryId,
+        r: &mut Random,
+    ) -> RelayCommand {
         let parts = (0..1 + r.below(2)).map(|_| self.new_delivery(r)).collect();
         intended(request, kind, *r.pick(&["k", "reply"]), turn, parts)
     }

@@ -2,9 +2,9 @@
 
 use sayso_model::limits::{FORWARD_TURNS, KEY_BYTES, NAME_LENGTH};
 use sayso_model::{
-    Attachment, DeliveryId, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, RangeSource, RequestId, RangeUnit, SaidAt,
-    Seal, Seed, SessionId, SessionKind, Span, SpeakerId, SpeakerKind, TextRange, Titles, ToolCall,
-    ToolResult, UtcMs, What, Why,
+    Attachment, DeliveryId, EntryId, MarkKind, Outcome, OutputId, PartBody, ProjectId, RangeSource,
+    RangeUnit, RequestId, SaidAt, Seal, Seed, SessionId, SessionKind, Span, SpeakerId, SpeakerKind,
+    TextRange, Titles, ToolCall, ToolResult, UtcMs, What, Why,
 };
 use sayso_store::{
     Alias, AppendTurn, Batch, Blob, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Edit,

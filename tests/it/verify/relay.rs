@@ -1,6 +1,6 @@
 //! Requests in every state, and deliveries: every column of their tables has a value somewhere.
 
-use sayso_model::relay::{Attempt, Ground, Inlet, InjectionEnd, TurnEnd};
+use sayso_model::relay::{Attempt, Ground, InjectionEnd, Inlet, TurnEnd};
 use sayso_model::{DeliveryId, DeliveryKind, RequestId, Seed, SessionId, UtcMs};
 use sayso_sqlite::SqliteStore;
 use sayso_store::{Accept, Batch, Command, Intend, RelayCommand, RelayStep, Scope, Store};
@@ -54,11 +54,8 @@ fn word(n: u128, fence: u64, attempt: Attempt) -> RelayCommand {
 pub(crate) fn fill(store: &SqliteStore) {
     let session = super::rich::TOOLS;
     let started = |n| RelayCommand::Started { session, request: Some(request(n)) };
-    let claim_request = |n, fence| RelayCommand::ClaimInjection {
-        request: request(n),
-        fence,
-        until: UtcMs(9_900),
-    };
+    let claim_request =
+        |n, fence| RelayCommand::ClaimInjection { request: request(n), fence, until: UtcMs(9_900) };
     let broke_off = TurnEnd::Interrupted { why: "the session ended".into() };
     let busy = InjectionEnd::Failed { why: "starting".into(), not_before: UtcMs(9_800) };
     let delivered = || Attempt::Delivered { receipt: "m1".into() };

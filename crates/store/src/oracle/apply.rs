@@ -4,18 +4,18 @@ use sayso_model::canon::commit;
 use sayso_model::form::{self, Link};
 use sayso_model::limits::FORWARD_CHARS;
 use sayso_model::{
-    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, OutputId, Part, PartBody, ProjectId,
-    Quote, Seed, SessionId, Source, Speaker, TakeRequest, Turn, UtcMs, take,
+    Compaction, Digest, Entry, EntryBody, EntryId, Kept, Mark, MarkKind, Part, PartBody, ProjectId, Quote,
+    Seed, SessionId, Source, Speaker, TakeRequest, Turn, UtcMs, take,
 };
 
 use super::state::{Beginning, Gone, KeyRecord, ProjectState, Record, State};
 use crate::command::{
     Alias, AppendTurn, Batch, Command, Compact, CreateProject, CreateSession, CreateSpeaker, Done, Edit,
-    Fate, Forward, ForwardItem, MarkEntry, NewPart, Placed, StoreOutput,
+    Fate, Forward, ForwardItem, MarkEntry, NewPart, Placed,
 };
 use crate::content::{self, KEY_SALT, kind};
 use crate::error::{Refusal, StoreError};
-use crate::query::{Output, Scope, Session};
+use crate::query::{Scope, Session};
 use crate::{check, query};
 
 pub(super) fn write(state: &State, scope: &'static Scope, at: UtcMs) -> Write<'static> {
@@ -322,38 +322,6 @@ impl Write<'_> {
             _ => None,
         };
         found.and_then(|(id, _)| self.state.placed(id))
-    }
-
-    fn store_output(&mut self, c: &StoreOutput) -> Result<Done, Refusal> {
-        let project = self.session(c.session)?.project;
-        c.streams.iter().try_for_each(|s| self.blob(&s.blob))?;
-        self.free(self.state.outputs.contains_key(&c.id), c.id)?;
-        let output = Output {
-            id: c.id,
-            project,
-            session: c.session,
-            tool: c.tool.clone(),
-            state: c.state,
-            exit: c.exit,
-            recorded_at: self.at,
-            streams: ordered(&c.streams),
-            run: c.run.clone(),
-            growing: false,
-        };
-        self.state.outputs.insert(c.id, output);
-        Ok(Done::Output(c.id))
-    }
-
-    fn close_output(&mut self, id: OutputId) -> Result<Done, Refusal> {
-        self.state.output(self.scope, id).ok_or(Refusal::UnknownOutput(id))?;
-        if let Some(output) = self.state.outputs.get_mut(&id).filter(|o| o.growing) {
-            output.growing = false;
-            for stream in &output.streams {
-                let bytes = self.state.growing.remove(&(id, stream.kind)).unwrap_or_default();
-                self.state.blobs.insert(stream.blob.hash, bytes);
-            }
-        }
-        Ok(Done::Output(id))
     }
 
     pub(super) fn known(

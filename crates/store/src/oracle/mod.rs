@@ -9,6 +9,7 @@ mod erase;
 mod grow;
 mod life;
 mod lookup;
+mod output;
 mod read;
 mod redact;
 mod reinject;
