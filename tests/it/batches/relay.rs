@@ -94,6 +94,9 @@ impl World {
 
     /// A message, its injection, its answer and what becomes of it: the first so many steps of it.
     pub(super) fn exchange(&mut self, r: &mut Random) -> Vec<Command> {
+        if r.chance(10) {
+            return self.leases(r);
+        }
         let (session, id) = (self.session(r), self.new_request(r));
         let at = self.at;
         let question = self.said(session, r);
@@ -111,7 +114,11 @@ impl World {
         if r.chance(30) {
             let until = UtcMs(at + 50_000);
             steps.push((0, RelayCommand::ClaimInjection { request: id, fence: 0, until }));
-            steps.push((60_000, RelayCommand::ExpireInjection { request: id, fence: 1 }));
+            let end = injection_end(r, until);
+            steps.push(match r.chance(50) {
+                true => (60_000, RelayCommand::ExpireInjection { request: id, fence: 1 }),
+                false => (0, RelayCommand::EndInjection { request: id, fence: 1, end }),
+            });
         }
         steps.push((0, RelayCommand::Started { session, request: Some(id) }));
         let (direct, reply) = (self.new_delivery(r), self.new_delivery(r));
@@ -135,6 +142,21 @@ impl World {
         }
         steps.truncate(1 + r.below(steps.len()));
         steps.into_iter().map(|(later, what)| self.step(at + later, what)).collect()
+    }
+
+    /// A lease that is taken, renewed, asked for by another, given up.
+    fn leases(&self, r: &mut Random) -> Vec<Command> {
+        let (name, at) = (word(r), self.at);
+        let take = |holder: &str| RelayCommand::TakeLease {
+            name: name.clone(),
+            holder: holder.to_owned(),
+            until: UtcMs(at + 500),
+            about: "{}".to_owned(),
+        };
+        let drop = RelayCommand::DropLease { name: name.clone(), holder: "one".to_owned() };
+        let last = if r.chance(30) { take("two") } else { drop };
+        let steps = [take("one"), take("one"), last];
+        steps.into_iter().map(|what| self.step(at, what)).collect()
     }
 
     /// What becomes of one delivery.

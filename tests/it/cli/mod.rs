@@ -3,6 +3,7 @@
 mod bad_input;
 mod compact;
 mod contract;
+mod deliveries;
 mod everyday;
 mod export;
 #[cfg(unix)]
