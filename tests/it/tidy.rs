@@ -69,7 +69,7 @@ fn offences(paths: &[PathBuf], words: &[&str]) -> Vec<String> {
 fn sql_lives_in_the_schema_and_the_backend_only() {
     let statements =
         ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM", "CREATE TABLE", "PRAGMA ", "rusqlite"];
-    let elsewhere = ["model", "store", "sayso", "view", "output", "import", "mcp", "bridge", "cli"];
+    let elsewhere = ["model", "store", "sayso", "view", "output", "import", "relay", "mcp", "bridge", "cli"];
     let paths: Vec<PathBuf> = elsewhere.iter().flat_map(|c| sources(c)).collect();
     none(offences(&paths, &statements));
     // Definitions stand in the schema, not in the backend.
@@ -95,7 +95,7 @@ fn model_and_view_know_no_clock_file_socket_or_store() {
 
 #[test]
 fn only_surfaces_print() {
-    let quiet = ["model", "store", "sqlite", "sayso", "view", "output", "import", "bridge"];
+    let quiet = ["model", "store", "sqlite", "sayso", "view", "output", "import", "relay", "bridge"];
     let paths: Vec<PathBuf> = quiet.iter().flat_map(|c| sources(c)).collect();
     none(offences(
         &paths,

@@ -154,7 +154,8 @@ pub trait Source {
     /// The channel: the name of the sink that answers leave by.
     fn channel(&self) -> String;
 
-    /// What came after a cursor, in order. May wait for so long when there is nothing.
+    /// What came after a cursor, in order. Waits for so long when there is nothing, and before it says that it may work the
+    /// next time: nobody else does.
     ///
     /// # Errors
     ///
