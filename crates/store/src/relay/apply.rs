@@ -18,7 +18,8 @@ pub enum Put {
     Changed,
 }
 
-/// The rows of a backend, as far as a batch may see them.
+/// The rows of a backend, as far as a batch may see them. Every method fails as its backend does, and with a refusal where it says so.
+#[allow(clippy::missing_errors_doc)]
 pub trait Rows {
     /// What can go wrong.
     type Fault: From<Refusal>;
