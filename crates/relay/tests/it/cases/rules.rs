@@ -3,7 +3,8 @@
 use sayso::model::relay::{Attempt, Ground, TurnEnd};
 use sayso::model::{DeliveryKind, RelayRefusal, UtcMs};
 use sayso::store::{Intend, RelayCommand};
-use sayso::{Error, Redacted, Refusal};
+use sayso::{Error, Forks, Redacted, Refusal, Target};
+use sayso_relay::port::SessionEvent;
 
 use super::open;
 use crate::net::Act;
@@ -155,6 +156,26 @@ fn words_that_were_taken_away_are_not_sent() {
     assert!(w.seen().is_empty());
     let report = w.reader().verify(&std::collections::BTreeMap::new()).unwrap();
     assert_eq!(report.problems, Vec::new());
+}
+
+#[test]
+fn what_is_erased_takes_its_requests_and_deliveries_along() {
+    for whole in [false, true] {
+        let mut w = open();
+        w.scripts(vec![(1_000, last("a1", "a secret")), (0, SessionEvent::Settled)]);
+        w.acts(&[Act::Later(Some(30_000))]);
+        let a = w.says("A", "go");
+        w.pass(2_000);
+        let question = w.request(a).turn;
+        let target = if whole { Target::Session(w.session.id) } else { Target::Entry(question) };
+        let done = w.reader().erase(target, Forks::Refuse, sayso::Quotes::Keep).unwrap();
+        assert_eq!(done.state, sayso::Erasing::Done);
+        assert!(w.requests().is_empty() && w.deliveries().is_empty());
+        let report = w.reader().verify(&std::collections::BTreeMap::new()).unwrap();
+        assert_eq!(report.problems, Vec::new());
+        w.time.pass(60_000);
+        assert!(w.seen().is_empty());
+    }
 }
 
 #[test]
