@@ -45,9 +45,9 @@ mod tests {
         assert_eq!(shown(&format!("Context:\n{marker}\nmore"), &entry).as_deref(), Some(marker.as_str()));
         assert!(only(&marker, &[], std::slice::from_ref(&marker)));
         assert!(!only(&format!("{marker} and more"), &[], std::slice::from_ref(&marker)));
-        let carried = "[sayso x]".to_owned();
-        assert!(only(&format!("{carried}\n\n{marker}"), &[carried.clone()], &[marker.clone()]));
-        assert!(!only(&format!("{marker}\n\n{carried}"), &[carried], std::slice::from_ref(&marker)));
+        let (carried, markers) = (["[sayso x]".to_owned()], [marker.clone()]);
+        assert!(only(&format!("[sayso x]\n\n{marker}"), &carried, &markers));
+        assert!(!only(&format!("{marker}\n\n[sayso x]"), &carried, &markers));
         assert!(!only("", &[], &[]));
         for changed in [marker.replace("words", "other words"), marker.replace("check", "chuck")] {
             assert_eq!(shown(&changed, &entry), None, "{changed}");
