@@ -16,6 +16,7 @@ mod embed;
 mod faults;
 mod files;
 mod mcp;
+mod on_one_connection;
 mod on_oracle;
 mod on_sqlite;
 mod plans;

@@ -8,7 +8,7 @@ use sayso_model::{
     Address, LedgerId, OutputId, PartBody, ProjectId, SaidAt, SessionId, SessionKind, SpeakerId, SpeakerKind,
     TurnId,
 };
-use sayso_sqlite::{Create, Durability, SqliteStore};
+use sayso_sqlite::{Connections, Create, Durability, SqliteStore};
 use sayso_store::{
     Alias, AppendTurn, Batch, Blob, Command, Done, Fate, NewPart, Placed, Progress, Project, Refusal, Scope,
     Session, Store, StoreError,
@@ -27,12 +27,19 @@ pub struct Options {
     pub wait: Duration,
     /// Whether a missing ledger is made.
     pub create: bool,
+    /// How many connections it keeps to its file.
+    pub connections: Connections,
 }
 
 impl Default for Options {
     /// On disk when a write returns; waiting for at most 30 seconds; a missing ledger is made.
     fn default() -> Self {
-        Self { durability: Durability::Full, wait: Duration::from_secs(30), create: true }
+        Self {
+            durability: Durability::Full,
+            wait: Duration::from_secs(30),
+            create: true,
+            connections: Connections::Several,
+        }
     }
 }
 
@@ -123,6 +130,7 @@ impl Ledger {
             durability: options.durability,
             wait: options.wait,
             create: if options.create { Create::IfMissing } else { Create::Never },
+            connections: options.connections,
             ledger: host.ledger_id(),
             created_at: host.now(),
         };

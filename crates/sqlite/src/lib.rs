@@ -26,5 +26,5 @@ mod verify;
 pub mod watch;
 mod write;
 
-pub use options::{Create, Durability, Options};
+pub use options::{Connections, Create, Durability, Options};
 pub use store::SqliteStore;

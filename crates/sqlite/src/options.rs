@@ -24,6 +24,16 @@ pub enum Create {
     Never,
 }
 
+/// How many connections a ledger keeps to its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Connections {
+    /// One that writes, and more that read: no reader waits for a write of the same process.
+    #[default]
+    Several,
+    /// One, as long as nobody uses it: for a program that does one thing and ends, since each more reads the schema again.
+    One,
+}
+
 /// How a ledger is opened. What is random or told by a clock comes in here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -33,6 +43,8 @@ pub struct Options {
     pub wait: Duration,
     /// Whether a missing file is made.
     pub create: Create,
+    /// How many connections it keeps.
+    pub connections: Connections,
     /// The id of a ledger that is made now; one that is there keeps its own.
     pub ledger: LedgerId,
     /// When it is made.
@@ -47,6 +59,7 @@ impl Options {
             durability: Durability::Full,
             wait: Duration::from_secs(30),
             create: Create::IfMissing,
+            connections: Connections::Several,
             ledger,
             created_at,
         }

@@ -19,7 +19,7 @@ use sayso_store::{
 use crate::fault::Fault;
 use crate::group::{Group, Writer};
 use crate::open::{self, Role};
-use crate::options::Options;
+use crate::options::{Connections, Options};
 use crate::read::{archive, find, key, output, relay, turns};
 use crate::search::index::Bounds;
 use crate::tx::Tx;
@@ -151,6 +151,13 @@ impl SqliteStore {
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         let run = || {
+            // Whoever holds it writes, or reads further out on this very stack.
+            if let (Connections::One, Ok(writer)) = (self.options.connections, self.writer.try_lock()) {
+                let tx = Tx::read(&writer.conn)?;
+                let done = work(&writer.conn);
+                drop(tx);
+                return done;
+            }
             let kept = lock(&self.readers).pop();
             let conn = kept.map_or_else(|| open::connect(&self.path, &self.options, Role::Reader), Ok)?;
             let tx = Tx::read(&conn)?;

@@ -18,7 +18,8 @@ mod work;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::sync::mpsc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sayso::Refusal;
@@ -50,13 +51,21 @@ pub(crate) fn run(hook: Hook, global: Global) -> ExitCode {
     // The default hook of a panic would print into the agent's log.
     std::panic::set_hook(Box::new(|_| {}));
     let limit = limit(&hook.event);
-    let (program, event) = (hook.program.clone(), hook.event.clone());
-    let answer = in_time(limit, move || answer(&hook, &global, limit));
+    let over = Arc::new(AtomicBool::new(false));
+    let answer = match watch(&hook, limit, &over) {
+        Ok(()) => caught(|| answer(&hook, &global, limit)),
+        Err(why) => failed(why),
+    };
+    if over.swap(true, Ordering::SeqCst) {
+        // It was given up at this very moment, and the process is about to end.
+        loop {
+            std::thread::park();
+        }
+    }
     let printed = print(&answer.text).err().map(|failure| Chain(&failure).to_string());
     for reason in answer.failures.iter().chain(&printed) {
-        record::leave(&program, &event, reason);
+        record::leave(&hook.program, &hook.event, reason);
     }
-    // A hook that is given up ends here, in whatever it was doing.
     ExitCode::SUCCESS
 }
 
@@ -73,28 +82,35 @@ fn limit(event: &str) -> Duration {
     told.unwrap_or(if event == "Stop" { LATER } else { SOON })
 }
 
-/// Runs it beside this thread, which waits no longer than `limit`.
-fn in_time(limit: Duration, answer: impl FnOnce() -> Answer + Send + 'static) -> Answer {
-    let (send, receive) = mpsc::channel();
-    let run = move || {
-        let answered = catch_unwind(AssertUnwindSafe(answer));
-        let answered = answered
-            .unwrap_or_else(|panic| failed(format!("a fault in sayso itself: {}", message(panic.as_ref()))));
-        // Nobody waits any more where it took too long.
-        let _ = send.send(answered);
-    };
-    let late = || {
-        failed(format!(
-            "it took longer than {} ms and was given up, so that the agent goes on: the disk is slow or another program \
-             holds the ledger; try `sayso doctor`, or raise {LIMIT}",
-            limit.as_millis()
-        ))
-    };
-    match std::thread::Builder::new().spawn(run) {
-        Ok(_) if limit.is_zero() => late(),
-        Ok(_) => receive.recv_timeout(limit).unwrap_or_else(|_| late()),
-        Err(error) => failed(format!("no thread could be started: {error}")),
+/// Ends the process after `limit`, in whatever it is doing then, unless it is `over` before: a hook that is given up is one
+/// without an answer. The work itself stays on the first thread, whose memory costs less.
+fn watch(hook: &Hook, limit: Duration, over: &Arc<AtomicBool>) -> Result<(), String> {
+    if limit.is_zero() {
+        return Err(too_long(limit));
     }
+    let (program, event, over) = (hook.program.clone(), hook.event.clone(), Arc::clone(over));
+    let give_up = move || {
+        std::thread::sleep(limit);
+        if !over.swap(true, Ordering::SeqCst) {
+            record::leave(&program, &event, &too_long(limit));
+            std::process::exit(0);
+        }
+    };
+    let started = std::thread::Builder::new().spawn(give_up);
+    started.map(|_| ()).map_err(|error| format!("no thread could be started: {error}"))
+}
+
+fn too_long(limit: Duration) -> String {
+    format!(
+        "it took longer than {} ms and was given up, so that the agent goes on: the disk is slow or another program holds \
+         the ledger; try `sayso doctor`, or raise {LIMIT}",
+        limit.as_millis()
+    )
+}
+
+fn caught(answer: impl FnOnce() -> Answer) -> Answer {
+    let answered = catch_unwind(AssertUnwindSafe(answer));
+    answered.unwrap_or_else(|panic| failed(format!("a fault in sayso itself: {}", message(panic.as_ref()))))
 }
 
 fn failed(reason: String) -> Answer {

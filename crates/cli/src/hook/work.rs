@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sayso::model::{EntryId, SessionKind, UtcMs};
 use sayso::store::{Alias, Session};
-use sayso::{Host, Ledger, Options, Reader, Scope, SystemHost};
+use sayso::{Connections, Host, Ledger, Options, Reader, Scope, SystemHost};
 use sayso_import::placeholder;
 
 use super::input::Input;
@@ -39,7 +39,7 @@ impl Work {
         limit: Duration,
     ) -> Result<Self, Failure> {
         let started = SystemHost.now();
-        let options = Options { wait: limit / 3, ..Options::default() };
+        let options = Options { wait: limit / 3, connections: Connections::One, ..Options::default() };
         let ledger = Ledger::open(&open::path(global)?, &options)?;
         let id = program.session(&input);
         let session = register(&ledger, program, &id, &input.cwd)?;
