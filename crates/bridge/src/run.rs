@@ -233,12 +233,13 @@ impl Agent {
             self.failures = self.failures.saturating_add(1);
             (self.say)(&format!("the agent has ended; it is started again in {} s", pause.as_secs()));
         }
-        if self.runs.is_none() && self.next <= self.clock.elapsed() {
-            if let Err(error) = self.start() {
-                self.failures = self.failures.saturating_add(1);
-                self.next = self.clock.elapsed() + PAUSE.saturating_mul(1 << self.failures.min(6));
-                (self.say)(&error.to_string());
-            }
+        if self.runs.is_none()
+            && self.next <= self.clock.elapsed()
+            && let Err(error) = self.start()
+        {
+            self.failures = self.failures.saturating_add(1);
+            self.next = self.clock.elapsed() + PAUSE.saturating_mul(1 << self.failures.min(6));
+            (self.say)(&error.to_string());
         }
     }
 

@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(split(&ferry, MESSAGE_UNITS).len(), 1);
         assert_eq!(split(&format!("{ferry}!"), MESSAGE_UNITS).len(), 2);
         let moon = "🌕".repeat(2_048);
-        assert_eq!(split(&moon, MESSAGE_UNITS), [moon.clone()]);
+        assert_eq!(split(&moon, MESSAGE_UNITS), [&*moon]);
         assert_eq!(split(&format!("a{moon}"), MESSAGE_UNITS)[0], format!("a{}", "🌕".repeat(2_047)));
         assert_eq!(split(&"가".repeat(4_097), MESSAGE_UNITS)[1], "가");
     }

@@ -103,6 +103,7 @@ fn help() {
         "deliveries cancel",
         "verify",
         "backup",
+        "bridge",
         "doctor",
         "setup",
         "hook",

@@ -14,6 +14,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// Bytes of a line at most; what is longer ends the conversation.
 const LINE_BYTES: u64 = 64 * 1024 * 1024;
 
+/// How often it is looked whether a program has ended.
+const TICK: Duration = Duration::from_millis(10);
+
 /// How a program is started.
 #[derive(Debug, Clone, Default)]
 pub struct Start {
@@ -100,22 +103,34 @@ impl Peer {
             let _ = kill_process_group(group, signal);
         }
     }
+
+    /// Whether it says nothing more and has ended, within the time that it is given.
+    fn ends(&mut self) -> bool {
+        if !self.fades() {
+            return false;
+        }
+        let mut waited = Duration::ZERO;
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if waited >= self.grace {
+                return false;
+            }
+            thread::sleep(TICK);
+            waited += TICK;
+        }
+        true
+    }
 }
 
 impl Drop for Peer {
     fn drop(&mut self) {
         drop(self.to.take());
-        if !self.fades() {
-            self.signal(Signal::TERM);
-            if !self.fades() {
-                self.signal(Signal::KILL);
+        for signal in [Signal::TERM, Signal::KILL] {
+            if self.ends() {
+                return;
             }
+            self.signal(signal);
         }
-        // Its output is closed, and so is its input: it ends, or what it left of its group is ended.
-        if matches!(self.child.try_wait(), Ok(None)) {
-            self.signal(Signal::TERM);
-            let _ = self.child.wait();
-        }
+        let _ = self.child.wait();
     }
 }
 
