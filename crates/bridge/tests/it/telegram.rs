@@ -21,10 +21,14 @@ fn server() -> BotServer {
     BotServer::start(TOKEN).unwrap()
 }
 
-/// Waits that a test can wait for: only where the server says nothing at all is any of it waited.
 fn bot(base: &str, token: &str) -> Bot {
-    let waits = Waits { connect: Duration::from_secs(5), answer: Duration::from_millis(200) };
-    Bot::new(base, Token::parse(token).unwrap(), waits)
+    Bot::new(base, Token::parse(token).unwrap(), Waits::default())
+}
+
+/// A bot that does not wait long for an answer.
+fn hasty(server: &BotServer) -> Bot {
+    let waits = Waits { answer: Duration::from_millis(50), ..Waits::default() };
+    Bot::new(&server.url(), Token::parse(TOKEN).unwrap(), waits)
 }
 
 fn sender(server: &BotServer) -> TelegramSender {
@@ -123,15 +127,16 @@ fn outcomes_by_what_the_server_answers() {
 fn a_request_that_was_written_and_not_answered_is_unknown() {
     let server = server();
     let mut sender = sender(&server);
-    for (act, arrived, why) in [
-        (Act::LoseAnswer, 1, "the connection was lost before an answer came"),
-        (Act::Vanish, 1, "the connection was lost before an answer came"),
-        (Act::Silence, 2, "no answer came in time"),
-    ] {
+    let lost = Sent::Unknown { why: "the connection was lost before an answer came".to_owned() };
+    for (act, arrived) in [(Act::LoseAnswer, 1), (Act::Vanish, 1)] {
         server.acts([act.clone()]);
-        assert_eq!(sender.send(&answer("hello")), Sent::Unknown { why: why.to_owned() }, "{act:?}");
+        assert_eq!(sender.send(&answer("hello")), lost, "{act:?}");
         assert_eq!(server.seen().len(), arrived, "{act:?}");
     }
+    server.acts([Act::Silence]);
+    let sent = TelegramSender::new(hasty(&server), Blind::Park).send(&answer("hello"));
+    assert_eq!(sent, Sent::Unknown { why: "no answer came in time".to_owned() });
+    assert_eq!(server.seen().len(), 2);
 }
 
 #[test]
@@ -212,6 +217,18 @@ fn the_offset_confirms_what_was_taken_and_no_more() {
     assert_eq!(offsets, [Value::Null, json!(2), json!(4)]);
     let arguments = &server.calls()[0].1;
     assert_eq!(arguments["allowed_updates"], json!(["message"]));
+}
+
+#[test]
+fn what_is_passed_over_confirms_no_message_before_it() {
+    let server = server();
+    server.says(5, OWNER, "hello");
+    server.says(5, 99, "let me in");
+    let (mut source, _) = source(&server.url(), TOKEN);
+    for _ in 0..2 {
+        // Nobody has said yet that the message was taken in.
+        assert_eq!(poll(&mut source, None).unwrap().len(), 1);
+    }
 }
 
 #[test]
