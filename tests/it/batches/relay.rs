@@ -126,7 +126,10 @@ impl World {
         if has_direct {
             steps.push((0, intended(id, DeliveryKind::Direct, "k", turn, vec![direct])));
         }
-        steps.push((0, intended(id, DeliveryKind::Reply, "reply", turn, vec![reply])));
+        // Now and then twice: the same message is the same message.
+        for _ in 0..1 + usize::from(r.chance(20)) {
+            steps.push((0, intended(id, DeliveryKind::Reply, "reply", turn, vec![reply])));
+        }
         if r.chance(30) {
             steps.push((0, RelayCommand::EndTurn { request: id, end: TurnEnd::Settled }));
             steps.push((0, RelayCommand::EndTurn { request: id, end: TurnEnd::Settled }));
@@ -165,7 +168,7 @@ impl World {
         let mark = |world: &mut Self, r: &mut Random| world.new_entry(r);
         let receipt = "m1".to_owned();
         steps.push((0, RelayCommand::ClaimDelivery { delivery, fence: 0, until }));
-        match r.below(4) {
+        match r.below(5) {
             0 => {
                 let mark = mark(self, r);
                 steps.push((60_000, RelayCommand::ExpireDelivery { delivery, fence: 1 }));
@@ -181,12 +184,19 @@ impl World {
                     0,
                     match r.below(4) {
                         0 => RelayCommand::Resolve { delivery, fence: 1, receipt, mark },
-                        1 => RelayCommand::Retry { delivery, fence: 1, ground: ground(r) },
+                        1 | 2 => RelayCommand::Retry { delivery, fence: 1, ground: ground(r) },
                         _ => RelayCommand::Park { delivery, fence: 1, why: "nobody knows".to_owned() },
                     },
                 ));
             }
             2 => {
+                let mark = mark(self, r);
+                let attempt = Attempt::Retry { why: "503".to_owned(), not_before: until };
+                steps.push((0, RelayCommand::Attempted { delivery, fence: 1, attempt, mark }));
+                let why = "not needed".to_owned();
+                steps.push((0, RelayCommand::Cancel { delivery, fence: 1, why }));
+            }
+            3 => {
                 let mark = mark(self, r);
                 let attempt = attempt(r, until);
                 steps.push((0, RelayCommand::Attempted { delivery, fence: 1, attempt, mark }));

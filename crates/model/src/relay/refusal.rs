@@ -56,7 +56,9 @@ pub enum RelayRefusal {
     #[error("part {0} of the message has not arrived yet, and goes first")]
     PartsInOrder(u32),
     /// A delivery is confirmed by what the sink gave back, and there is nothing.
-    #[error("there is no receipt, and nothing else confirms a delivery: give what the sink gave back, or what shows that it arrived")]
+    #[error(
+        "there is no receipt, and nothing else confirms a delivery: give what the sink gave back, or what shows that it arrived"
+    )]
     NoReceipt,
     /// The sink does not know the key any more.
     #[error("the sink knew the key until {}: sent again now it may arrive twice", .0.utc())]

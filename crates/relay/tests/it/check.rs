@@ -9,9 +9,11 @@ use sayso_output::envelope::Purpose;
 
 use crate::world::World;
 
+type Check = fn(&World) -> Result<(), String>;
+
 /// The first thing that does not hold, in words.
 pub(crate) fn problem(w: &World) -> Option<String> {
-    let checks: [fn(&World) -> Result<(), String>; 8] =
+    let checks: [Check; 8] =
         [copies, destinations, history, suppressed, injected, fallbacks, ended, verified];
     checks.iter().find_map(|check| check(w).err())
 }
