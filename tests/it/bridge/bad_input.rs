@@ -49,5 +49,5 @@ fn two_bridges_on_one_account_are_refused() {
     let mut ran = run(&mut place.command(), b"");
     ran.stderr = ran.stderr.replace(&first.child.id().to_string(), "<PROCESS>");
     place.home.check("bridge_two_on_one_account", &ARGS, &ran);
-    first.stop();
+    assert!(first.stop_by("-INT").ends_with("stopping\n"));
 }

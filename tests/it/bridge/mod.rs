@@ -130,8 +130,14 @@ impl Running {
 
     /// Asks it to end, and waits for it.
     #[track_caller]
-    pub(crate) fn stop(mut self) -> String {
-        self.signal("-TERM");
+    pub(crate) fn stop(self) -> String {
+        self.stop_by("-TERM")
+    }
+
+    /// Sends it a signal that asks it to end, and waits for it.
+    #[track_caller]
+    pub(crate) fn stop_by(mut self, signal: &str) -> String {
+        self.signal(signal);
         let status: ExitStatus = self.child.wait().unwrap();
         let said = self.said();
         assert!(status.success(), "{status}: {said}");
