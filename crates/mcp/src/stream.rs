@@ -31,11 +31,11 @@ impl Stream<'_> {
 
 /// What is shown of a line that matches, without its line break, and whether that is not the whole line.
 pub(crate) fn around<'m>(one: &'m GrepMatch<'_>) -> (&'m [u8], bool) {
-    let line = if one.cut { one.text } else { one.text.strip_suffix(b"\r").unwrap_or(one.text) };
+    let line = if one.cut() { one.text } else { one.text.strip_suffix(b"\r").unwrap_or(one.text) };
     let most = line.len().saturating_sub(SHOWN);
     let from = one.found.start.saturating_sub(SHOWN / 4).min(most);
     let shown = line.get(from..line.len().min(from + SHOWN)).unwrap_or_default();
-    (shown, one.cut || most > 0)
+    (shown, one.cut() || most > 0)
 }
 
 /// The bytes of the first characters of bytes that are shown with U+FFFD for what is no UTF-8.
@@ -91,7 +91,15 @@ mod tests {
     fn of_a_long_line_what_stands_around_the_match_is_shown() {
         let shown = |text: &str, found: std::ops::Range<usize>, cut| {
             let after = sayso::LinePlace::START;
-            let one = GrepMatch { line: 1, at: 0, text: text.as_bytes(), found, cut, after };
+            let one = GrepMatch {
+                line: 1,
+                at: 0,
+                text: text.as_bytes(),
+                found,
+                more_before: cut,
+                more_behind: cut,
+                after,
+            };
             let (bytes, cut) = around(&one);
             (String::from_utf8(bytes.to_vec()).unwrap(), cut)
         };

@@ -81,7 +81,7 @@ fn t16_a_giant_first_line_is_read_in_parts() {
     assert!(head == line, "the line is whole");
     let mut shown = Vec::new();
     let mut each = |found: &sayso::GrepMatch<'_>| {
-        shown.push((found.line, found.at, found.text.len(), found.cut));
+        shown.push((found.line, found.at, found.text.len(), found.cut()));
         Ok(ControlFlow::Continue(()))
     };
     let _ = bytes.grep(&Pattern::new("list").unwrap(), &mut each).unwrap();

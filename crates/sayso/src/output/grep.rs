@@ -35,14 +35,24 @@ pub struct GrepMatch<'a> {
     pub line: u64,
     /// The place in the stream of the first byte that is shown.
     pub at: u64,
-    /// The line without its LF; of a line of more than 4 KiB only what stands around the match.
+    /// The line without its LF; of a line of more than 4 KiB only what stands around the match, of whole characters.
     pub text: &'a [u8],
     /// Where in `text` the match stands, as far as it is shown.
     pub found: Range<usize>,
-    /// Whether this is not the whole line.
-    pub cut: bool,
+    /// Whether the line has more before the text.
+    pub more_before: bool,
+    /// Whether the line has more behind the text.
+    pub more_behind: bool,
     /// Where a search goes on that shows no line again.
     pub after: LinePlace,
+}
+
+impl GrepMatch<'_> {
+    /// Whether this is not the whole line.
+    #[must_use]
+    pub const fn cut(&self) -> bool {
+        self.more_before || self.more_behind
+    }
 }
 
 type Each<'e> = &'e mut dyn FnMut(&GrepMatch<'_>) -> io::Result<ControlFlow<()>>;
@@ -126,7 +136,7 @@ impl Search<'_, '_> {
                 let ended = u64::from(end < lines.len());
                 let at = self.at + start as u64;
                 let after = LinePlace { byte: self.at + end as u64 + ended, line: self.line + ended };
-                if self.show(Text { line, at, partial: false, after }, found)?.is_break() {
+                if self.show(Text { line, at, begun: false, goes_on: false, after }, found)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
@@ -168,7 +178,8 @@ impl Search<'_, '_> {
         let Some(found) = found.filter(whole) else { return Ok(ControlFlow::Continue(())) };
         let open = std::mem::take(&mut self.open);
         let after = LinePlace { byte: self.at + open.len() as u64, line: self.line };
-        let step = self.show(Text { line: &open, at: self.at, partial: true, after }, found);
+        let (begun, goes_on) = (self.giant.is_some(), !last);
+        let step = self.show(Text { line: &open, at: self.at, begun, goes_on, after }, found);
         self.open = open;
         self.giant = Some(true);
         step
@@ -178,14 +189,17 @@ impl Search<'_, '_> {
         let fits = text.line.len() <= SHOWN;
         let room = SHOWN.saturating_sub(end - start) / 2;
         let from = if fits { 0 } else { start.saturating_sub(room).min(text.line.len() - SHOWN) };
-        let shown = text.line.get(from..text.line.len().min(from + SHOWN)).unwrap_or_default();
+        let to = text.line.len().min(from + SHOWN);
+        let (from, to) = (next_character(text.line, from), character_before(text.line, to));
+        let shown = text.line.get(from..to).unwrap_or_default();
         let found = start.saturating_sub(from).min(shown.len())..end.saturating_sub(from).min(shown.len());
         (self.each)(&GrepMatch {
             line: self.line,
             at: text.at + from as u64,
             text: shown,
             found,
-            cut: text.partial || !fits,
+            more_before: text.begun || from > 0,
+            more_behind: text.goes_on || to < text.line.len(),
             after: text.after,
         })
     }
@@ -195,8 +209,26 @@ impl Search<'_, '_> {
 struct Text<'t> {
     line: &'t [u8],
     at: u64,
-    partial: bool,
+    /// Whether the line begins before it.
+    begun: bool,
+    /// Whether the line goes on behind it.
+    goes_on: bool,
     after: LinePlace,
+}
+
+/// Whether a place lies within a UTF-8 character.
+fn within(bytes: &[u8], at: usize) -> bool {
+    at > 0 && bytes.get(at).is_some_and(|byte| byte & 0xC0 == 0x80)
+}
+
+/// This place, or the end of the character that it lies in; a character has at most three bytes more.
+fn next_character(bytes: &[u8], at: usize) -> usize {
+    (at..=at + 3).find(|at| !within(bytes, *at)).unwrap_or(at)
+}
+
+/// This place, or the beginning of the character that it lies in.
+fn character_before(bytes: &[u8], at: usize) -> usize {
+    (at.saturating_sub(3)..=at).rev().find(|at| !within(bytes, *at)).unwrap_or(at)
 }
 
 fn count(lines: &[u8], from: usize, to: usize) -> u64 {
@@ -278,6 +310,36 @@ mod tests {
     }
 
     #[test]
+    fn what_a_long_line_shows_is_whole_characters_and_tells_where_it_is_cut() {
+        let long = 3_000;
+        let lines = [(long, long), (0, long), (long, 0), (PIECE, long), (PIECE, PIECE), (1, PIECE)];
+        for (before, behind) in lines {
+            for (odd, pair) in
+                ["", "a", "ab", "abc"].into_iter().flat_map(|odd| [(odd, "가나"), (odd, "🔥é")])
+            {
+                let text = format!("{odd}{}wanted{}\n", pair.repeat(before), pair.repeat(behind));
+                let mut all = Vec::new();
+                let mut each = |m: &GrepMatch<'_>| {
+                    assert_eq!(&m.text[m.found.clone()], b"wanted");
+                    assert!(m.text.len() <= SHOWN);
+                    let shown = std::str::from_utf8(m.text).unwrap().to_owned();
+                    all.push((shown, m.more_before, m.more_behind));
+                    Ok(ControlFlow::Continue(()))
+                };
+                let mut from = BufReader::with_capacity(64 * 1024, text.as_bytes());
+                let pattern = Pattern::new("wanted").unwrap();
+                let _ = search(&mut from, LinePlace::START, &pattern, &mut each).unwrap();
+                let [(_, more_before, more_behind)] = &all[..] else { panic!("{all:?}") };
+                assert_eq!(
+                    (*more_before, *more_behind),
+                    (before > 1, behind > 1),
+                    "{before} {behind} {odd:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn it_stops_when_told_to() {
         let mut seen = 0;
         let mut each = |_: &GrepMatch<'_>| {
@@ -295,7 +357,7 @@ mod tests {
         let mut all = Vec::new();
         let mut each = |m: &GrepMatch<'_>| {
             assert_eq!(&m.text[m.found.clone()], b"wanted");
-            all.push((m.line, m.cut, m.after));
+            all.push((m.line, m.more_before && m.more_behind, m.after));
             Ok(ControlFlow::Continue(()))
         };
         let pattern = Pattern::new("wanted").unwrap();

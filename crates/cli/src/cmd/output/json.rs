@@ -81,7 +81,7 @@ pub(super) struct Match {
 impl Match {
     pub(super) fn of(found: &GrepMatch<'_>) -> Self {
         let text = String::from_utf8_lossy(found.text).into_owned();
-        Self { line: found.line, at: found.at, text, cut: found.cut }
+        Self { line: found.line, at: found.at, text, cut: found.cut() }
     }
 }
 

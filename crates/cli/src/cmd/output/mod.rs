@@ -119,10 +119,10 @@ fn write(bytes: &mut OutputBytes, part: &Part, to: &mut dyn Write) -> Result<(),
         Part { tail: Some(count), .. } => bytes.tail(*count, to).map(drop),
         Part { grep: Some(pattern), .. } => {
             return grep(bytes, pattern, |found| {
-                let (before, after) = if found.cut { ("…", "…") } else { ("", "") };
-                write!(to, "{}:{before}", found.line)?;
+                let mark = |more: bool| if more { "…" } else { "" };
+                write!(to, "{}:{}", found.line, mark(found.more_before))?;
                 to.write_all(found.text)?;
-                writeln!(to, "{after}")
+                writeln!(to, "{}", mark(found.more_behind))
             });
         }
         _ => bytes.range(0, u64::MAX, to).map(drop),
@@ -157,7 +157,7 @@ fn grep(
 ) -> Result<(), Failure> {
     let (mut any, mut cut) = (false, false);
     let _ = bytes.grep(pattern, &mut |found| {
-        (any, cut) = (true, cut || found.cut);
+        (any, cut) = (true, cut || found.cut());
         show(found).map(ControlFlow::Continue)
     })?;
     if !any {
