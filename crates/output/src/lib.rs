@@ -26,5 +26,6 @@ pub use capture::FileSource;
 pub use capture::{Capture, Ending, Kept, Source, Stream, StreamName};
 pub use present::{Unreadable, present};
 pub use profile::{Actions, Limits, Profile};
+pub use salient::says_what_failed;
 pub use text::{Basis, Binary, Charset, Cleaned, LineSink, as_shown};
 pub use view::{Footer, Line, View};

@@ -33,6 +33,18 @@ static NONE_OF: LazyLock<Regex> = LazyLock::new(|| {
 });
 static WEAK: LazyLock<Regex> = LazyLock::new(|| compile(r"(?i)warn|경고"));
 
+/// Whether a line says plainly that something went wrong, such as `error: no space left`; that it names a warning, or counts no
+/// errors, does not.
+///
+/// ```
+/// assert!(sayso_output::says_what_failed("src/main.rs:3: error: expected `;`"));
+/// assert!(!sayso_output::says_what_failed("0 errors, 2 warnings"));
+/// ```
+#[must_use]
+pub fn says_what_failed(line: &str) -> bool {
+    ANY.is_match(line.as_bytes()) && weakness(line.as_bytes()) == 0
+}
+
 /// How much a salient line matters, most first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {

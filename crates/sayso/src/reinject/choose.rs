@@ -6,7 +6,7 @@ use sayso_output::as_shown;
 use sayso_view::context::TokenCounter;
 use sayso_view::guard::guard;
 
-use super::passages::{AROUND, Hits, Passage, Terms, Units, Worth, hits, passages};
+use super::passages::{AROUND, Hits, Passage, Terms, Units, Worth, around, failing, hits, passages};
 
 /// Tokens that the label around a range takes, rather too many than too few.
 const LABEL_TOKENS: u64 = 220;
@@ -14,8 +14,6 @@ const LABEL_TOKENS: u64 = 220;
 const BEST_TOKENS: u64 = 8_000;
 /// Tokens that any other range may grow to.
 const OTHER_TOKENS: u64 = 1_500;
-/// Units from the end of what failed.
-const TAIL: usize = 60;
 /// Passages of one text at most.
 const PASSAGES: usize = 3;
 /// A match that is worth less than this part of the best one is none.
@@ -239,12 +237,11 @@ fn of_candidate<'c>(
     slices
 }
 
-/// Which of a text its reasons mean: a line, the words of the summary's line, the end of what failed, else the beginning.
+/// Which of a text its reasons mean: a line, the words of the summary's line, where what failed says why, else the beginning.
 fn where_to_look(candidate: &Candidate, text: &str, units: &Units) -> Option<(usize, usize)> {
     let last = units.len().checked_sub(1)?;
-    let around = |unit: usize| (unit.saturating_sub(AROUND), (unit + AROUND).min(last));
     if let Some(unit) = candidate.reasons.iter().find_map(|r| units.at_line(r.line?)) {
-        return Some(around(unit));
+        return Some(around(unit, last));
     }
     let by_words = candidate.reasons.iter().filter(|r| !r.words.is_empty()).find_map(|reason| {
         let terms = Terms::of(&reason.words);
@@ -254,9 +251,7 @@ fn where_to_look(candidate: &Candidate, text: &str, units: &Units) -> Option<(us
     });
     match by_words {
         Some(passage) => Some((passage.first, passage.last)),
-        None if candidate.reasons.iter().any(|r| r.why == Why::Failure) => {
-            Some((last.saturating_sub(TAIL), last))
-        }
+        None if candidate.reasons.iter().any(|r| r.why == Why::Failure) => failing(text, units),
         None => Some((0, (2 * AROUND).min(last))),
     }
 }
@@ -297,10 +292,10 @@ impl Slice<'_> {
         LABEL_TOKENS + (self.first..=self.last).map(|unit| self.unit_tokens(unit, ask)).sum::<u64>()
     }
 
-    /// Takes units away at both ends until it fits: at the beginning only, of what failed.
+    /// Takes units away at both ends until it fits: at the beginning only, of the end of what failed.
     fn shrink(&mut self, most: u64, ask: &Ask<'_>) {
         let mut tokens = self.tokens(ask);
-        let tail = self.why.first() == Some(&Why::Failure);
+        let tail = self.why.first() == Some(&Why::Failure) && self.last + 1 == self.units.len();
         let mut front = true;
         while tokens > most && self.first < self.last {
             let unit = if front { self.first } else { self.last };

@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use sayso_model::TextRange;
 use sayso_model::text::is_boundary;
+use sayso_output::says_what_failed;
 use sayso_store::search::Runs;
 
 /// Bytes of a line at most; a longer one is looked at in pieces.
 const LINE_BYTES: usize = 2_000;
 /// Units around a word that belong to its passage, on either side.
 pub(super) const AROUND: usize = 12;
+/// Units from the end of what failed.
+const TAIL: usize = 60;
 /// Words that are looked for at most.
 const TERMS: usize = 64;
 
@@ -243,6 +246,20 @@ fn passage(hits: &Hits, units: usize, worth: &Worth, middle: usize) -> Passage {
     Passage { first, last, score: worth.sum(&all) + own / 4.0 }
 }
 
+/// A unit with those around it; `last` is the last there is.
+pub(super) fn around(unit: usize, last: usize) -> (usize, usize) {
+    (unit.saturating_sub(AROUND), (unit + AROUND).min(last))
+}
+
+/// Where a text says why something failed: its end, but where only lines before it say so, what stands around the first of them.
+pub(super) fn failing(text: &str, units: &Units) -> Option<(usize, usize)> {
+    let last = units.len().checked_sub(1)?;
+    let end = last.saturating_sub(TAIL);
+    let says = |unit: &usize| says_what_failed(units.text(text, *unit));
+    let before = if (end..=last).any(|unit| says(&unit)) { None } else { (0..end).find(says) };
+    Some(before.map_or((end, last), |unit| around(unit, last)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,6 +284,22 @@ mod tests {
         assert_eq!(found("what did the plan say", "The plan stands"), 1);
         assert_eq!(found("ab the", "ab the"), 0);
         assert_eq!(found("v2", "V2 works"), 1);
+    }
+
+    #[test]
+    fn what_failed_comes_with_the_line_that_says_why() {
+        let log = |errors: &[usize]| -> String {
+            (0..900).map(|n| if errors.contains(&n) { "error: no quay\n" } else { "ok\n" }).collect()
+        };
+        let place = |errors: &[usize]| {
+            let text = log(errors);
+            failing(&text, &Units::of(&text, true))
+        };
+        assert_eq!(place(&[]), Some((839, 899)));
+        assert_eq!(place(&[400, 500]), Some((388, 412)));
+        assert_eq!(place(&[3]), Some((0, 15)));
+        assert_eq!(place(&[400, 870]), Some((839, 899)));
+        assert_eq!(failing("", &Units::of("", true)), None);
     }
 
     #[test]
