@@ -35,7 +35,7 @@ impl fmt::Display for Choice {
         let (policy, share) = (self.policy, percent(self.two, self.of));
         write!(f, "{policy}: {} of {} into two layers ({share})", self.two, self.of)?;
         match (self.policy, self.two) {
-            (Policy::Above(_), 0) => write!(f, ": no output was so long, this threshold would do nothing"),
+            (Policy::Above(_), 0) => write!(f, ": no output was longer, this threshold would do nothing"),
             (Policy::Above(_), two) if two == self.of => {
                 write!(f, ": every output was longer, this is the same as always")
             }
@@ -100,11 +100,12 @@ impl fmt::Display for Report {
             ExitClass::Failure => "failure",
             ExitClass::Unknown => "ending unknown",
         };
+        let tool = if self.tool.is_empty() { "tool not named" } else { self.tool.as_str() };
         let Some(Summary { count, mean, median, p90, p99, max }) = self.lengths.summary() else {
-            return write!(f, "{} ({class}): no outputs yet: run it, then look again", self.tool);
+            return write!(f, "{tool} ({class}): no outputs yet: run it, then look again");
         };
         let outputs = if count == 1 { "output" } else { "outputs" };
-        writeln!(f, "{} ({class}): {count} {outputs}, lengths in characters", self.tool)?;
+        writeln!(f, "{tool} ({class}): {count} {outputs}, lengths in characters")?;
         writeln!(f, "mean {mean:.0}, median {median}, p90 {p90}, p99 {p99}, max {max}")?;
         for most in [500, 2_000] {
             let above = self.lengths.above(most);

@@ -26,7 +26,7 @@ fn t29_a_threshold_that_would_do_nothing_says_so() {
     has(&report, "92.8% at or below 500; 71 above");
     has(
         &report,
-        "above 4000: 0 of 989 into two layers (0.0%): no output was so long, this threshold would do nothing",
+        "above 4000: 0 of 989 into two layers (0.0%): no output was longer, this threshold would do nothing",
     );
     has(&report, "above 500: 71 of 989 into two layers (7.2%)");
     has(&report, "always: 989 of 989 into two layers (100.0%)");
@@ -44,6 +44,14 @@ fn a_threshold_below_everything_says_so_too() {
         "too few to go by"
     );
     has(&Report::new("x", ExitClass::Unknown, Lengths::default(), &[]), "no outputs yet");
+}
+
+#[test]
+fn a_threshold_at_the_longest_does_nothing_and_a_tool_without_a_name_is_said_to_have_none() {
+    let lengths: Lengths = [30, 700].into_iter().collect();
+    let report = Report::new("", ExitClass::Unknown, lengths, &[]).to_string();
+    assert!(report.starts_with("tool not named (ending unknown): 2 outputs"), "{report}");
+    has(&report, "above 700: 0 of 2 into two layers (0.0%): no output was longer,");
 }
 
 #[test]
