@@ -80,6 +80,8 @@ pub struct Actions {
     pub tail: Option<String>,
     /// Writes its bytes to a file.
     pub file: Option<String>,
+    /// What is added to any of them that is about standard error.
+    pub stderr: Option<String>,
 }
 
 impl Actions {
@@ -95,6 +97,7 @@ impl Actions {
             head: action(" --head N"),
             tail: action(" --tail N"),
             file: action(" --to FILE"),
+            stderr: Some("--stderr".to_owned()),
         }
     }
 }

@@ -342,6 +342,19 @@ fn standard_input_is_the_commands() {
 }
 
 #[test]
+fn what_is_left_out_of_stderr_is_read_by_the_call_that_the_view_names() {
+    let home = Home::new();
+    let ran = sayso(&home, &["run", "--limit", "8", "--json", "--", "sh", "-c", "seq 40 >&2"]).json();
+    let (view, id) = (ran["view"].as_str().unwrap(), ran["output"].as_str().unwrap());
+    let call = view.split("whole: sayso ").nth(1).and_then(|rest| rest.split(" |").next()).unwrap();
+    let whole = sayso(&home, &call.split(' ').collect::<Vec<_>>());
+    assert_eq!(whole.stdout, (1..=40).map(|n| format!("{n}\n")).collect::<String>().into_bytes());
+    let other = sayso(&home, &["output", id]);
+    assert_eq!((other.stdout.len(), other.code), (0, Some(0)));
+    assert!(other.stderr.contains("standard output is empty; --stderr has 111 bytes"), "{}", other.stderr);
+}
+
+#[test]
 fn present_shows_a_file_as_a_model_would_see_it() {
     let home = Home::new();
     std::fs::write(home.path("out"), (1..=30).map(|n| format!("line {n}\n")).collect::<String>()).unwrap();

@@ -53,6 +53,7 @@ impl View {
         let of = if stream == StreamName::Stderr { "stderr is a " } else { "" };
         let action = self.actions.file.as_deref().or(self.actions.whole.as_deref());
         let action = action.filter(|_| self.detail > Detail::Bare).and_then(|a| self.named(a));
+        let action = action.map(|a| if stream == StreamName::Stderr { self.of_stderr(a) } else { a });
         let action = action.map(|a| format!(" Use: {a}")).unwrap_or_default();
         format!("[error] {tool}: {of}binary {kind}file ({}).{action}", size(binary.bytes))
     }
@@ -77,15 +78,33 @@ impl View {
             return None;
         }
         let whole = self.actions.whole.as_deref().and_then(|a| self.named(a));
+        let told = |stream| self.is_told(stream, cut);
+        let (stdout, stderr) = (told(StreamName::Stdout), told(StreamName::Stderr));
+        // Room is left for either, as it is not known yet which stream will be cut.
+        let only_stderr = stderr && (!stdout || cut == Cut::Assumed);
+        let one_call = |whole: String| if only_stderr { self.of_stderr(whole) } else { whole };
         if self.detail == Detail::Short {
-            return whole.map(|whole| format!("[whole output: {whole}]"));
+            return whole.map(|whole| format!("[whole output: {}]", one_call(whole)));
         }
         let mut sentences = vec![self.much(cut)];
-        sentences.extend(whole.as_ref().map(|whole| format!("whole: {whole}")));
         let (added, apart) = self.parts(whole.as_deref());
+        sentences.extend(whole.map(|whole| format!("whole: {}", one_call(whole))));
         sentences.extend(apart);
+        let of_both = self.actions.stderr.as_ref().filter(|_| stderr && stdout);
         sentences.extend((!added.is_empty()).then(|| format!("parts: add {}", either(&added))));
+        sentences.extend(of_both.map(|stderr| format!("of stderr: add {stderr}")));
         Some(format!("[{}]", sentences.join(" | ")))
+    }
+
+    /// An action, meant of standard error.
+    fn of_stderr(&self, action: String) -> String {
+        self.actions.stderr.as_ref().map_or(action.clone(), |stderr| format!("{action} {stderr}"))
+    }
+
+    /// Whether it is told how much of a stream there is, as something of it is not shown.
+    fn is_told(&self, stream: StreamName, cut: Cut) -> bool {
+        let body = self.body(stream);
+        body.cut() || cut == Cut::Assumed && !body.empty()
     }
 
     /// How to read a part: what is added to the action that reads the whole, and actions of their own.
@@ -110,10 +129,9 @@ impl View {
 
     /// How much there is.
     fn much(&self, cut: Cut) -> String {
-        let streams = [(StreamName::Stdout, &self.stdout), (StreamName::Stderr, &self.stderr)];
-        let told = |body: &Body| body.cut() || cut == Cut::Assumed && !body.empty();
-        let cut = streams.into_iter().filter(|(_, body)| told(body)).map(|(name, body)| {
-            let (lines, bytes) = body.totals();
+        let streams = [StreamName::Stdout, StreamName::Stderr].into_iter();
+        let cut = streams.filter(|name| self.is_told(*name, cut)).map(|name| {
+            let (lines, bytes) = self.body(name).totals();
             format!("{} has {}, {}", name.as_str(), counted(lines, "line"), counted(bytes, "byte"))
         });
         format!("not all is shown: {}", cut.collect::<Vec<_>>().join("; "))

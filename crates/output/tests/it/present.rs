@@ -301,6 +301,26 @@ fn what_a_terminal_would_show_is_shown() {
 }
 
 #[test]
+fn what_is_left_out_of_stderr_is_read_by_the_call_that_is_named() {
+    let (few, many) = (b"1\n".as_slice(), "x\n".repeat(400));
+    let whole = format!("| whole: sayso output {ID}");
+    let view = both(few, many.as_bytes(), Ending::Exit(1));
+    has(
+        &view,
+        &format!("[not all is shown: stderr has 400 lines, 800 bytes {whole} --stderr | parts: add --lines"),
+    );
+    lacks(&view, "of stderr:");
+    let view = both(many.as_bytes(), few, Ending::Exit(1));
+    has(&view, &format!("[not all is shown: stdout has 400 lines, 800 bytes {whole} | parts: add --lines"));
+    lacks(&view, "--stderr");
+    let view = both(many.as_bytes(), many.as_bytes(), Ending::Exit(1));
+    has(&view, &format!("{whole} | parts: add --lines"));
+    has(&view, "| of stderr: add --stderr]");
+    let view = both(few, b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR", Ending::Exit(1));
+    has(&view, &format!("Use: sayso output {ID} --to FILE --stderr"));
+}
+
+#[test]
 fn overflow_says_how_to_go_on() {
     let text = (1..=1_000).map(|n| format!("line {n}\n")).collect::<String>();
     let view = shown(&text, OK);

@@ -42,6 +42,7 @@ pub(crate) fn run(args: &Output, global: &Global, out: &mut Out<'_>) -> Result<(
     }
     out.flush()?;
     told(&output, &stream);
+    elsewhere(&output, &stream);
     Ok(())
 }
 
@@ -183,6 +184,15 @@ fn refuse_binary(id: OutputId, bytes: &mut OutputBytes) -> Result<(), Failure> {
 
 fn is_binary(head: &[u8]) -> bool {
     head.contains(&0)
+}
+
+/// Where all of it stands on standard error, and standard output was asked for.
+fn elsewhere(output: &Stored, stream: &OutputStream) {
+    let stderr = output.streams.iter().find(|s| s.kind == StreamKind::Stderr && s.blob.bytes > 0);
+    if let Some(stderr) = stderr.filter(|_| stream.kind == StreamKind::Stdout && stream.blob.bytes == 0) {
+        let bytes = sayso::view::grouped(stderr.blob.bytes);
+        say(format!("note: standard output is empty; --stderr has {bytes} bytes"));
+    }
 }
 
 /// What a person must know who takes what was printed for all there was.
