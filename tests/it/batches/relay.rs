@@ -231,7 +231,8 @@ impl World {
         r: &mut Random,
     ) -> RelayCommand {
         let parts = (0..1 + r.below(2)).map(|_| self.new_delivery(r)).collect();
-        intended(request, kind, r.pick(&["k", "reply"]), turn, parts)
+        let key = *r.pick(&["k", "reply"]);
+        intended(request, kind, key, turn, parts)
     }
 }
 
