@@ -150,6 +150,16 @@ impl Ledger {
         self.store.ledger()
     }
 
+    /// Moves the log of changes into the ledger's file and empties it, which costs three syncs and makes the next opening
+    /// quicker. Whether nobody held it up.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    pub fn empty_log(&self) -> Result<bool, Error> {
+        Ok(self.store.purge()?)
+    }
+
     /// A reader that sees what the scope lets it see.
     #[must_use]
     pub fn reader(&self, scope: Scope) -> Reader {

@@ -50,6 +50,7 @@ pub(crate) fn connect(path: &Path, options: &Options, role: Role) -> Result<Conn
     // Looks before it touches: a file of another program must stay as it is.
     version(&conn)?;
     configure(&mut conn, options)?;
+    bound_log(&conn, path)?;
     match role {
         // Ids are random, so appends touch the whole of their index: more of it than SQLite's 2 MB is worth keeping.
         Role::Writer => conn.pragma_update(None, "cache_size", -8_000)?,
@@ -71,6 +72,21 @@ pub(crate) fn empty_log(path: &Path, options: &Options) -> Result<bool, Fault> {
         Err(Fault::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(false),
         Err(other) => Err(other),
     }
+}
+
+/// Bytes of the log at which SQLite moves it into the file: 1,000 pages, with the frames around them.
+const LOG_BYTES: u64 = 1_000 * (4_096 + 24) + 32;
+
+/// Where the log is longer than it should be, it is cut at the next occasion, at the latest when the last connection closes.
+/// Programs that write once and end would never come to start it anew: each finds it as the one before left it.
+fn bound_log(conn: &Connection, path: &Path) -> Result<(), Fault> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if std::fs::metadata(&log).is_ok_and(|about| about.len() > LOG_BYTES) {
+        let most = i64::try_from(LOG_BYTES).unwrap_or(i64::MAX);
+        conn.pragma_update_and_check(None, "journal_size_limit", most, |_| Ok(()))?;
+    }
+    Ok(())
 }
 
 fn configure(conn: &mut Connection, options: &Options) -> Result<(), Fault> {

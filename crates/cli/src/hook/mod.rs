@@ -143,8 +143,11 @@ fn outcome(hook: &Hook, global: &Global, limit: Duration) -> Result<Outcome, Fai
         }
         begun => begun?,
     };
-    let outcome = events::answer(event, &mut work);
-    if event != Event::Stop {
+    let mut outcome = events::answer(event, &mut work);
+    if event == Event::Stop {
+        // The next hooks find nothing to read again.
+        outcome.failures.extend(work.ledger.empty_log().err().map(Failure::from));
+    } else {
         // Closing moves the whole log into the ledger's file, with three syncs, while an agent waits. What was written is on
         // disk, and the end of the turn has the time for the rest.
         std::mem::forget(work);

@@ -262,3 +262,28 @@ fn a_page_that_was_overwritten_is_damage() {
     let found = SqliteStore::open(&folder.path, &options()).and_then(|store| store.projects(&Scope::All));
     assert!(matches!(found, Err(StoreError::Damaged { .. })), "{found:?}");
 }
+
+#[test]
+fn the_log_stays_bounded_though_every_program_writes_little_and_ends() {
+    let folder = folder();
+    let log = || {
+        let mut log = folder.path.as_os_str().to_owned();
+        log.push("-wal");
+        fs::metadata(log).unwrap().len()
+    };
+    let mut random = 1_u64;
+    let mut bytes = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 56) as u8
+    };
+    let mut lengths = Vec::new();
+    for _ in 0..8 {
+        let store = open(&folder.path);
+        // No two are alike, and none gets smaller: 2 MB of log each.
+        let output: Vec<u8> = (0..2_000_000).map(|_| bytes()).collect();
+        store.put_blob(&mut output.as_slice()).unwrap();
+        drop(store);
+        lengths.push(log());
+    }
+    assert!(lengths.iter().all(|length| *length < 9_000_000), "{lengths:?}");
+}
