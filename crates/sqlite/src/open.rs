@@ -50,7 +50,6 @@ pub(crate) fn connect(path: &Path, options: &Options, role: Role) -> Result<Conn
     // Looks before it touches: a file of another program must stay as it is.
     version(&conn)?;
     configure(&mut conn, options)?;
-    bound_log(&conn, path)?;
     match role {
         // Ids are random, so appends touch the whole of their index: more of it than SQLite's 2 MB is worth keeping.
         Role::Writer => conn.pragma_update(None, "cache_size", -8_000)?,
@@ -77,9 +76,9 @@ pub(crate) fn empty_log(path: &Path, options: &Options) -> Result<bool, Fault> {
 /// Bytes of the log at which SQLite moves it into the file: 1,000 pages, with the frames around them.
 const LOG_BYTES: u64 = 1_000 * (4_096 + 24) + 32;
 
-/// Where the log is longer than it should be, it is cut at the next occasion, at the latest when the last connection closes.
-/// Programs that write once and end would never come to start it anew: each finds it as the one before left it.
-fn bound_log(conn: &Connection, path: &Path) -> Result<(), Fault> {
+/// Where the log is longer than it should be, it is cut when this connection closes, if it is the last one. Programs that write
+/// little and end never come to start it anew: each finds it as the one before left it.
+pub(crate) fn bound_log(conn: &Connection, path: &Path) -> Result<(), Fault> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     if std::fs::metadata(&log).is_ok_and(|about| about.len() > LOG_BYTES) {

@@ -173,6 +173,15 @@ impl SqliteStore {
     }
 }
 
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        // The connection that writes closes last.
+        lock(&self.readers).clear();
+        // A log that stays long is no reason to fail.
+        let _ = open::bound_log(&lock(&self.writer).conn, &self.path);
+    }
+}
+
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A transaction that a panic cut off was rolled back while the stack unwound.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
