@@ -1,15 +1,25 @@
 //! Clearing up what may have arrived.
 
-use sayso::model::limits::{RETRY_MOST_MS, SENDING_MS};
+use sayso::model::limits::{RETRY_FIRST_MS, RETRY_MOST_MS, SENDING_MS};
 use sayso::model::relay::Ground;
 use sayso::model::{Delivery, DeliveryState};
 use sayso::store::RelayCommand;
 
 use crate::error::Error;
 use crate::flaw::Flaw;
-use crate::port::{Ability, Blind, Outgoing, Probed, Receipt};
+use crate::port::{Ability, Blind, Outgoing, Probed, Receipt, UtcMs};
 use crate::relay::{Ports, Relay, after};
 use crate::words::short;
+
+/// How often something is sent at most where nobody ever says whether it arrived: once, and repeats that say what they are.
+const MARKED_MOST: u32 = 3;
+
+/// When a delivery that may have arrived is cleared up: the more attempts there were, the later.
+pub(crate) fn looked_after(d: &Delivery) -> UtcMs {
+    let doubled = (1_i64 << d.attempts.min(20)).saturating_sub(1).saturating_mul(RETRY_FIRST_MS);
+    let most = RETRY_MOST_MS.saturating_mul(i64::from(d.attempts));
+    after(d.first_sent_at.unwrap_or(d.created_at), doubled.min(most))
+}
 
 impl Relay {
     /// What was being sent by somebody whose time is over, or may have arrived, is cleared up as far as the sinks allow.
@@ -46,12 +56,21 @@ impl Relay {
             return self.retry(d, Ground::Key { ttl_ms: u64::MAX });
         }
         match sender.ability() {
+            // A sink that takes and never confirms must not be asked, nor given the same again, in every round.
+            Ability::Key { .. } | Ability::Probe | Ability::Opaque(Blind::ResendMarked)
+                if self.now() < looked_after(d) =>
+            {
+                Ok(())
+            }
             Ability::Key { ttl_ms } => self.with_key(d, ttl_ms),
             Ability::Probe => {
                 let probed = sender.probe(&outgoing);
                 self.probed(d, &outgoing, probed)
             }
             Ability::Opaque(Blind::Park) => self.park(d, "the sink cannot tell whether it arrived"),
+            Ability::Opaque(Blind::ResendMarked) if d.attempts >= MARKED_MOST => {
+                self.park(d, "it was repeated, and never confirmed")
+            }
             Ability::Opaque(Blind::ResendMarked) => self.retry(d, Ground::Marked),
         }
     }
