@@ -1,15 +1,15 @@
 //! `sayso inbox`
 
 use sayso::model::relay::AnswerState;
-use sayso::model::{Request, RequestId, TurnId, UtcMs};
-use sayso::store::{Requests, Waiting};
+use sayso::model::{Delivery, DeliveryState, Request, RequestId, TurnId, UtcMs};
+use sayso::store::{Deliveries, Requests, Waiting};
 use sayso::{Address, Reader};
 use serde::Serialize;
 
 use crate::args::{Global, Inbox};
 use crate::cmd::list::hint;
 use crate::fail::Failure;
-use crate::io::Out;
+use crate::io::{Out, counted};
 use crate::open;
 
 #[derive(Serialize)]
@@ -59,11 +59,19 @@ pub(crate) fn run(args: &Inbox, global: &Global, out: &mut Out<'_>) -> Result<()
         out.either(&row, || message_text(&row))?;
     }
     let nothing = waiting.is_empty() && messages.is_empty();
-    hint(
-        out,
-        nothing,
-        "Nothing waits: every forwarded turn is in the context of its agent, and every message has its answer.",
-    );
+    let undecided = |d: &&Delivery| matches!(d.state, DeliveryState::Parked | DeliveryState::Failed);
+    let undecided = reader.deliveries(Deliveries::Open(session))?.iter().filter(undecided).count();
+    if undecided == 0 {
+        let all = "Nothing waits: every forwarded turn is in the context of its agent, and every message has its answer.";
+        hint(out, nothing, all);
+    } else {
+        let some = counted(
+            undecided as u64,
+            "message to a person did not surely arrive",
+            "messages to people did not surely arrive",
+        );
+        hint(out, true, &format!("{some}: see `sayso deliveries list`"));
+    }
     Ok(())
 }
 

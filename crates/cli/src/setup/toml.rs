@@ -17,11 +17,18 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// The text with the table at its end. A table that is there already stays as it is: somebody may have chosen its scope.
+    /// The text with the table at its end. A table that is there already stays as it is: somebody may have chosen its scope. Another
+    /// scope is refused, lest whoever asks for a narrower one believes that it is in force.
     pub(super) fn add(&self, text: &str) -> Result<String, Why> {
         let before = parsed(text)?;
-        if there(&before).is_some() {
-            return Ok(text.to_owned());
+        if let Some(found) = there(&before) {
+            return match self.agrees(found) {
+                true => Ok(text.to_owned()),
+                false => Err(Why(format!(
+                    "[{TABLES}.{NAME}] is there with other arguments, which stay in force: change its args by hand, or take it out \
+                     with --remove first"
+                ))),
+            };
         }
         let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let gap = match text.trim_start_matches(BOM) {
@@ -37,6 +44,13 @@ impl Server {
             return Err(Why(format!("no [{TABLES}.{NAME}] can be added to it: add it by hand")));
         }
         Ok(after)
+    }
+
+    /// Whether a server that is there has the scope that is asked for, where one is.
+    fn agrees(&self, found: &Item) -> bool {
+        let args = found.get("args").and_then(Item::as_array);
+        let args: Vec<&str> = args.into_iter().flatten().filter_map(toml_edit::Value::as_str).collect();
+        args == self.args || !self.args.iter().any(|arg| arg == "--scope")
     }
 
     fn table(&self) -> String {
@@ -145,6 +159,21 @@ mod tests {
             assert_eq!(removed, if ended { text.to_owned() } else { format!("{text}\n") });
             let later = "\n# of later\n[later]\nx = 1\n";
             assert!(server().remove(&format!("{added}{later}")).unwrap().ends_with(later));
+        }
+    }
+
+    #[test]
+    fn another_scope_than_the_one_in_force_is_refused() {
+        let with = |args: &[&str]| Server {
+            command: "/bin/sayso".into(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        };
+        let all = with(&["mcp"]).add("").unwrap();
+        assert!(with(&["mcp", "--scope", "harbour"]).add(&all).is_err());
+        let harbour = with(&["mcp", "--scope", "harbour"]).add("").unwrap();
+        assert!(with(&["mcp", "--scope", "lantern"]).add(&harbour).is_err());
+        for args in [&["mcp", "--scope", "harbour"][..], &["mcp"]] {
+            assert_eq!(with(args).add(&harbour).unwrap(), harbour, "what is there is as narrow");
         }
     }
 
