@@ -185,7 +185,9 @@ mod tests {
             assert!(server().add(text).is_err(), "{text}");
         }
         let inline = "[mcp_servers]\nsayso = {command = 'mine'}\n";
-        assert_eq!(server().add(inline).unwrap(), inline, "somebody's own stays");
+        let unscoped = Server { args: vec!["mcp".into()], ..server() };
+        assert_eq!(unscoped.add(inline).unwrap(), inline, "somebody's own stays");
+        assert!(server().add(inline).is_err(), "it has no such scope");
         assert!(server().remove(inline).is_err());
     }
 }
