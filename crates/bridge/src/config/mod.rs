@@ -283,15 +283,26 @@ impl TelegramConfig {
     /// [`ConfigError::NoToken`].
     pub fn token(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Token, ConfigError> {
         let (place, text) = match (&self.token_env, &self.token_file) {
-            (Some(name), _) => (format!("the variable {name}"), variable(name).ok_or(TokenFault::Missing)),
+            (Some(name), _) => {
+                (format!("the variable {}", place(name)), variable(name).ok_or(TokenFault::Missing))
+            }
             (None, file) => {
                 let file = file.clone().unwrap_or_default();
                 let text = std::fs::read_to_string(&file).map_err(TokenFault::from);
-                (format!("the file {}", file.display()), text)
+                (format!("the file {}", place(&file.to_string_lossy())), text)
             }
         };
         let token = text.and_then(|text| Ok(Token::parse(&text)?));
         token.map_err(|source| ConfigError::NoToken { place, source })
+    }
+}
+
+/// The place of a token, as it may be shown: somebody may have put the token itself there.
+fn place(named: &str) -> &str {
+    if Token::parse(named).is_ok() {
+        "whose name is itself a token (it is not shown; name a place instead)"
+    } else {
+        named
     }
 }
 

@@ -84,3 +84,18 @@ fn a_token_is_taken_from_where_the_config_says() {
     let wrong = bot.token(|_| Some("my secret".to_owned())).unwrap_err();
     assert!(!format!("{wrong:?}").contains("my secret"));
 }
+
+#[test]
+fn a_token_that_was_put_where_the_name_of_its_place_belongs_is_not_repeated() {
+    for key in ["token_env", "token_file"] {
+        let text = TELEGRAM.replacen("token_env = \"BOT\"", &format!("{key} = \"4711:SECRET\""), 1);
+        let Config { source: SourceConfig::Telegram(bot), .. } =
+            Config::parse(Path::new("bridge.toml"), &text).unwrap()
+        else {
+            panic!("no bot")
+        };
+        let refused = bot.token(|_| None).unwrap_err();
+        assert!(!format!("{refused} {refused:?}").contains("SECRET"), "{refused}");
+        assert!(refused.to_string().contains("name a place instead"), "{refused}");
+    }
+}

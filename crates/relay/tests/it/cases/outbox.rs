@@ -76,6 +76,18 @@ fn a_sink_that_cannot_be_asked_gets_a_marked_repeat_where_the_policy_says_so() {
 }
 
 #[test]
+fn a_sink_that_takes_and_never_confirms_gets_few_copies_and_then_a_person_decides() {
+    let mut w = open().with(Ability::Opaque(Blind::ResendMarked));
+    w.scripts(answered("done"));
+    w.acts(&[Act::Lose; 50]);
+    let a = w.says("A", "go");
+    w.pass(1_200_000);
+    let marks: Vec<bool> = w.net.borrow().sink.copies.iter().map(|c| c.marked).collect();
+    assert_eq!(marks, [false, true, true]);
+    assert_eq!(w.states(a, DeliveryKind::Reply), ["parked"]);
+}
+
+#[test]
 fn a_key_that_the_sink_forgot_is_not_used_again() {
     let mut w = open().with(Ability::Key { ttl_ms: 1_000 });
     w.scripts(answered("done"));
