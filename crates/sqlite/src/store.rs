@@ -357,6 +357,10 @@ impl Store for SqliteStore {
     }
 
     fn index(&self, limit: usize) -> Result<Progress, StoreError> {
+        // Where nothing is left, nobody who is writing has to be waited for.
+        if self.read_with("reading the index's state", search::left)? == 0 {
+            return Ok(Progress { indexed: 0, left: 0 });
+        }
         let bounds = Bounds { entries: limit, bytes: STEP_BYTES };
         self.write_with("indexing", |conn| search::index::step(conn, bounds))
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use sayso::{Ledger, Options, Scope};
+use sayso::{Ledger, Options, Scope, Search};
 
 use super::{Other, file, open, session, sound, tell, texts, told, wait_for, words};
 
@@ -163,4 +163,23 @@ fn s3_a_key_is_unique_among_processes() {
     let again = "INSERT INTO caller_key SELECT * FROM caller_key LIMIT 1";
     let error = other_program(folder).execute_batch(again).unwrap_err();
     assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::ConstraintViolation));
+}
+
+/// Searching is reading: where the index has everything, a program that holds the ledger for itself is not waited for.
+#[test]
+fn a_search_over_a_full_index_waits_for_no_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let ledger = open(folder);
+    let plan = session(&ledger, "Plan");
+    ledger.append(&plan, words("the quay")).unwrap();
+    while ledger.index(100).unwrap().left > 0 {}
+    let holder = Other::start(folder, "hold", 0);
+    wait_for(folder, "held");
+    let options = Options { wait: Duration::ZERO, ..Options::default() };
+    let impatient = Ledger::open(&file(folder), &options).unwrap();
+    assert_eq!(impatient.index(100).unwrap().left, 0);
+    assert_eq!(impatient.reader(Scope::All).search(&Search::new("quay")).unwrap().len(), 1);
+    tell(folder, "let go");
+    holder.ends_well();
 }
