@@ -4,15 +4,18 @@
 //! arrived and nobody knows.
 
 mod http;
+mod port;
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+pub use self::port::ClosedPort;
 
 /// What the server does with one `sendMessage`. Those that are not told deliver and say so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +37,8 @@ pub enum Act {
 /// The server; it stops when it is dropped.
 #[derive(Debug)]
 pub struct BotServer {
-    address: SocketAddr,
+    /// Held as long as the server is, also while nobody listens, so that nobody else gets the port.
+    port: ClosedPort,
     shared: Arc<Shared>,
     listening: Option<JoinHandle<()>>,
 }
@@ -68,18 +72,22 @@ impl BotServer {
     ///
     /// What the system says.
     pub fn start(token: &str) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let address = listener.local_addr()?;
+        let port = ClosedPort::hold()?;
+        let listener = TcpListener::bind(port.address())?;
         let state = State { token: token.to_owned(), next_update: 1, ..State::default() };
         let shared = Arc::new(Shared { state: Mutex::new(state), news: Condvar::new() });
         let listening = Some(listen(listener, Arc::clone(&shared)));
-        Ok(Self { address, shared, listening })
+        Ok(Self { port, shared, listening })
     }
 
     /// Its address, for a bridge's config.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.address())
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.port.address()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -175,7 +183,7 @@ impl BotServer {
         self.state().stopped = true;
         self.shared.news.notify_all();
         // A connection wakes the listener, which then sees that it is over.
-        drop(TcpStream::connect(self.address));
+        drop(TcpStream::connect(self.address()));
         if let Some(listening) = self.listening.take() {
             drop(listening.join());
         }
@@ -187,7 +195,7 @@ impl BotServer {
     ///
     /// What the system says.
     pub fn comes_back(&mut self) -> io::Result<()> {
-        let listener = TcpListener::bind(self.address)?;
+        let listener = TcpListener::bind(self.address())?;
         self.state().stopped = false;
         self.listening = Some(listen(listener, Arc::clone(&self.shared)));
         Ok(())

@@ -1,6 +1,5 @@
 //! The Bot API, as a source and a sink.
 
-use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -155,15 +154,6 @@ fn a_request_that_was_not_written_is_proven_unsent() {
     let mut sender = TelegramSender::new(bot("http://no-such-host.invalid", TOKEN), Blind::Park);
     assert!(matches!(sender.send(&answer("hello")), Sent::Temporary { .. }));
     assert_eq!(server.seen().len(), 1);
-}
-
-#[test]
-fn a_connection_that_is_lost_before_the_body_was_written_is_proven_unsent() {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
-    let mut sender = TelegramSender::new(bot(&format!("http://{address}"), TOKEN), Blind::Park);
-    assert!(matches!(sender.send(&answer("hello")), Sent::Temporary { .. }));
 }
 
 #[test]
