@@ -4,7 +4,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use sayso_relay::port::{Incoming, Source, SourceFail};
+use sayso_relay::port::{Clock, Incoming, Source, SourceFail};
+
+use crate::clock::SystemClock;
 
 type Polled = Result<Vec<Incoming>, SourceFail>;
 
@@ -12,7 +14,8 @@ type Polled = Result<Vec<Incoming>, SourceFail>;
 pub struct Reading {
     /// How long it is asked to wait for a message.
     pub wait: Duration,
-    /// The pause after a failure that may pass; each further one is twice as long, up to [`LONGEST_PAUSE`].
+    /// The pause after a failure that may pass; each further one is twice as long, up to [`LONGEST_PAUSE`]. Also the least time
+    /// from one poll that gave nothing to the next, for a source that does not wait.
     pub pause: Duration,
     /// Breaks off what waits.
     pub stop: Box<dyn Fn() + Send>,
@@ -83,8 +86,13 @@ impl Patience {
     /// Polls until something comes of it; `None` when nothing more is to be read.
     fn polled(&mut self, mut poll: impl FnMut() -> Polled) -> Option<Polled> {
         loop {
+            let clock = SystemClock::default();
             let fail = match poll() {
                 Ok(messages) => {
+                    let rest = self.pause.saturating_sub(clock.elapsed());
+                    if messages.is_empty() && self.ends_within(rest) {
+                        return None;
+                    }
                     if std::mem::take(&mut self.failures) > 0 {
                         (self.note)("the source can be read again");
                     }
@@ -100,7 +108,7 @@ impl Patience {
                 SourceFail::Temporary { retry_after_ms, .. } => *retry_after_ms,
                 SourceFail::Conflict { .. } if self.failures < CONFLICTS => None,
                 SourceFail::Malformed { .. } => {
-                    (self.note)(&fail.to_string());
+                    (self.note)(&format!("{fail}; it is passed over"));
                     return Some(Err(fail));
                 }
                 _ => return Some(Err(fail)),
@@ -110,10 +118,15 @@ impl Patience {
             if self.failures == 1 || pause >= LONGEST_PAUSE {
                 (self.note)(&format!("{fail}; it is tried again"));
             }
-            if self.closing.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+            if self.ends_within(pause) {
                 return None;
             }
         }
+    }
+
+    /// Waits, and says whether nothing more is to be read.
+    fn ends_within(&self, pause: Duration) -> bool {
+        self.closing.recv_timeout(pause) != Err(RecvTimeoutError::Timeout)
     }
 
     fn next(&mut self, asked: Option<u64>) -> Duration {

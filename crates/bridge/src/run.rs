@@ -346,7 +346,9 @@ fn command(
 ) -> (Background, Senders) {
     let stop = Arc::new(AtomicUsize::new(0));
     let program = program(&source.command, source.folder.as_ref(), source.timeout_seconds, Arc::clone(&stop));
-    let reader = CommandSource::new(program, &source.channel, &source.account);
+    let say = around.say;
+    let note = Box::new(move |why: &str| say(&format!("{why}; it is passed over")));
+    let reader = CommandSource::new(program, &source.channel, &source.account, note);
     let channel = reader.channel();
     let mut senders = Senders::new();
     if let Some(sink) = sink {

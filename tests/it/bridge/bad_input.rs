@@ -1,6 +1,8 @@
 //! What a bridge says to what cannot be.
 
-use super::{ECHO, Place};
+use serde_json::json;
+
+use super::{ECHO, OWNER, Place, Running, sees};
 use crate::cli::run;
 
 const ARGS: [&str; 3] = ["bridge", "--config", "bridge.toml"];
@@ -50,4 +52,31 @@ fn two_bridges_on_one_account_are_refused() {
     ran.stderr = ran.stderr.replace(&first.child.id().to_string(), "<PROCESS>");
     place.home.check("bridge_two_on_one_account", &ARGS, &ran);
     assert!(first.stop_by("-INT").ends_with("stopping\n"));
+}
+
+/// What a bridge says that goes on, without what changes from run to run.
+#[track_caller]
+fn said(name: &str, place: &Place, bridge: Running) {
+    let id = bridge.child.id().to_string();
+    let said = bridge.stop().replace(&place.server.url(), "<SERVER>").replace(&id, "<PROCESS>");
+    sayso_snapshots::check(&format!("bridge_{name}"), &place.home.steady(&said));
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_is_said_and_tried_again() {
+    let mut place = Place::new(ECHO);
+    place.server.goes_down();
+    let mut bridge = place.start();
+    bridge.says("it is tried again");
+    said("unreachable_server", &place, bridge);
+}
+
+#[test]
+fn an_update_that_cannot_be_read_is_said_and_passed_over() {
+    let place = Place::new(ECHO);
+    place.server.update(json!({"message": {"message_id": "no number"}}));
+    place.server.says(5, OWNER, "hello");
+    let bridge = place.start();
+    sees(&place, &["You said: hello"]);
+    said("malformed_update", &place, bridge);
 }

@@ -39,7 +39,9 @@
 //!
 //! `update` is what tells one message from another, for ever. Ids, cursors and destinations have at most 4,096 bytes each. `message`, `said_at` and `cursor` may be left out; then they are
 //! `update`, unknown, and `update`. `kind` is `owner` or `person`. An `error` is `temporary`, `conflict` (another program reads this account)
-//! or `refused`; it ends the list.
+//! or `refused`; it ends the list. A line that is no message is said once and passed over: with a `cursor` or `update` reading goes
+//! on behind it, without one those behind it do not wait for it. A program that has nothing and does not wait is asked again after
+//! a second.
 //!
 //! Each stream is read up to 16 MiB. Where the program fails, the last line of its standard error says why.
 
@@ -49,4 +51,4 @@ mod source;
 
 pub use program::Program;
 pub use sink::CommandSender;
-pub use source::CommandSource;
+pub use source::{CommandSource, Note};

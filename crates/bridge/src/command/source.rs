@@ -1,5 +1,7 @@
 //! Messages through a program.
 
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use sayso_relay::port::{Incoming, SaidAt, Source, SourceFail, SpeakerKind};
@@ -8,12 +10,20 @@ use serde_json::{Value, json};
 
 use super::Program;
 
+/// Lines that were told of, and are remembered, at most.
+const TOLD: usize = 256;
+
+/// Is told of a line that is no message, and says nothing about where reading goes on: which line, and why.
+pub type Note = Box<dyn FnMut(&str) + Send>;
+
 /// Receives through a program, see [the module](super).
-#[derive(Debug, Clone)]
 pub struct CommandSource {
     program: Program,
     channel: String,
     account: String,
+    note: Note,
+    /// Length and hash of the lines that were told of, so that each is told of once.
+    told: VecDeque<(usize, u64)>,
 }
 
 #[derive(Deserialize)]
@@ -21,6 +31,15 @@ pub struct CommandSource {
 enum Line {
     Failed(Failed),
     Message(Message),
+}
+
+/// As much of a line that is no message as says where reading goes on behind it.
+#[derive(Deserialize)]
+struct Place {
+    #[serde(default)]
+    cursor: Option<String>,
+    #[serde(default)]
+    update: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -66,10 +85,63 @@ enum Kind {
 }
 
 impl CommandSource {
-    /// The messages of an account on a channel; answers to them leave by the sink of that name.
+    /// The messages of an account on a channel; answers to them leave by the sink of that name. `note` is told of every line that
+    /// is passed over.
     #[must_use]
-    pub fn new(program: Program, channel: &str, account: &str) -> Self {
-        Self { program, channel: channel.to_owned(), account: account.to_owned() }
+    pub fn new(program: Program, channel: &str, account: &str, note: Note) -> Self {
+        Self {
+            program,
+            channel: channel.to_owned(),
+            account: account.to_owned(),
+            note,
+            told: VecDeque::new(),
+        }
+    }
+
+    /// The messages up to the first that cannot be taken; that one is reported when it comes first. A line that does not even say
+    /// where reading goes on is passed over, so that those behind it do not wait for it.
+    fn sort(&mut self, lines: &[String], whole: bool) -> Result<Vec<Incoming>, SourceFail> {
+        let (mut messages, mut passed) = (Vec::new(), None);
+        for (at, line) in lines.iter().enumerate() {
+            let why = match read(line) {
+                Ok(Line::Message(message)) => match fault(&message) {
+                    None => {
+                        messages.push(incoming(message));
+                        continue;
+                    }
+                    Some(why) => why.to_owned(),
+                },
+                // What stands before it is whole.
+                Ok(Line::Failed(_)) if !messages.is_empty() => break,
+                Ok(Line::Failed(failed)) => return Err(failed.into()),
+                // Where the program broke off, its last line may have broken off too.
+                Err(_) if !whole && at + 1 == lines.len() => break,
+                Err(_) => format!("line {} of what the program said is no message", at + 1),
+            };
+            match cursor(line) {
+                None => {
+                    self.tell(line, &why);
+                    passed = passed.or(Some(why));
+                }
+                Some(_) if !messages.is_empty() => break,
+                cursor => return Err(SourceFail::Malformed { why, cursor }),
+            }
+        }
+        passed.filter(|_| messages.is_empty()).map_or(Ok(messages), |why| Err(temporary(why)))
+    }
+
+    fn tell(&mut self, line: &str, why: &str) {
+        let mut hasher = DefaultHasher::new();
+        line.hash(&mut hasher);
+        let mark = (line.len(), hasher.finish());
+        if self.told.contains(&mark) {
+            return;
+        }
+        (self.note)(why);
+        self.told.push_back(mark);
+        if self.told.len() > TOLD {
+            self.told.pop_front();
+        }
     }
 }
 
@@ -88,30 +160,18 @@ impl Source for CommandSource {
             "version": 1, "action": "poll", "account": self.account(), "after": after, "wait_ms": wait_ms,
         });
         let ran = self.program.run(&input, wait).map_err(|error| temporary(error.to_string()))?;
-        let mut messages = Vec::new();
-        for (at, line) in ran.lines.iter().enumerate() {
-            match read(line) {
-                Ok(Line::Message(message)) => match fault(&message) {
-                    None => messages.push(incoming(message)),
-                    Some(why) if messages.is_empty() => {
-                        let cursor = Some(message.cursor.unwrap_or(message.update)).filter(|c| short(c));
-                        return Err(SourceFail::Malformed { why: why.to_owned(), cursor });
-                    }
-                    Some(_) => break,
-                },
-                // What stands before it is whole.
-                Ok(Line::Failed(failed)) if messages.is_empty() => return Err(failed.into()),
-                Err(_) if ran.trouble.is_none() && messages.is_empty() => {
-                    return Err(temporary(format!("line {} of what the program said is no message", at + 1)));
-                }
-                Ok(Line::Failed(_)) | Err(_) => break,
-            }
-        }
+        let messages = self.sort(&ran.lines, ran.trouble.is_none())?;
         match ran.trouble {
             Some(trouble) if messages.is_empty() => Err(temporary(trouble)),
             _ => Ok(messages),
         }
     }
+}
+
+/// Where reading goes on behind a line, as far as it says so.
+fn cursor(line: &str) -> Option<String> {
+    let place: Place = serde_json::from_str(line).ok()?;
+    place.cursor.or(place.update).filter(|cursor| short(cursor))
 }
 
 fn read(line: &str) -> Result<Line, serde_json::Error> {

@@ -25,6 +25,8 @@ pub struct TelegramSource {
     passed: Option<i64>,
     /// The last update that was told of.
     told: Option<i64>,
+    /// The last update beside which updates without a number were told of.
+    beside: Option<i64>,
     note: Note,
 }
 
@@ -32,7 +34,7 @@ impl TelegramSource {
     /// Messages of those who may speak. `note` is told of every update that is passed over.
     #[must_use]
     pub fn new(bot: Bot, people: People, note: Note) -> Self {
-        Self { bot, people, passed: None, told: None, note }
+        Self { bot, people, passed: None, told: None, beside: None, note }
     }
 
     fn ask(&self, after: Option<i64>, wait: Duration) -> Result<Vec<Box<RawValue>>, SourceFail> {
@@ -55,11 +57,14 @@ impl TelegramSource {
     /// is confirmed by those after it.
     fn sort(&mut self, updates: &[Box<RawValue>]) -> Result<Vec<Incoming>, SourceFail> {
         let mut messages = Vec::new();
-        let numbered = updates.iter().any(|update| update::number(update).is_some());
-        if !numbered && !updates.is_empty() {
+        let numbered: Vec<_> = updates.iter().filter(|update| update::number(update).is_some()).collect();
+        if numbered.is_empty() && !updates.is_empty() {
             return Err(temporary("the server's updates have no numbers".to_owned()));
         }
-        for update in updates.iter().filter(|update| update::number(update).is_some()) {
+        if let Some(last) = numbered.last().and_then(|update| update::number(update)) {
+            self.tell_of_nameless(last, updates.len() - numbered.len());
+        }
+        for update in numbered {
             match update::read(update, &self.people) {
                 Update::Message(message) => messages.push(*message),
                 Update::Passed { id, why } => {
@@ -77,6 +82,14 @@ impl TelegramSource {
             }
         }
         Ok(messages)
+    }
+
+    /// Nobody can tell such an update from its like, so it is told of by the last one that came with it.
+    fn tell_of_nameless(&mut self, last: i64, count: usize) {
+        if count > 0 && self.beside < Some(last) {
+            self.beside = Some(last);
+            (self.note)(last, &format!("{count} that came with it have no number and cannot be read"));
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Any other channel, by programs that the tests write.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sayso_bridge::command::{CommandSender, CommandSource, Program};
@@ -35,7 +35,14 @@ impl Shell {
     }
 
     fn source(&self, line: &str) -> CommandSource {
-        CommandSource::new(self.program(line), "mail", "mira")
+        self.noted(line).0
+    }
+
+    fn noted(&self, line: &str) -> (CommandSource, Arc<Mutex<Vec<String>>>) {
+        let notes = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&notes);
+        let note = Box::new(move |why: &str| kept.lock().unwrap().push(why.to_owned()));
+        (CommandSource::new(self.program(line), "mail", "mira", note), notes)
     }
 
     fn read(&self, name: &str) -> Value {
@@ -192,4 +199,31 @@ fn failures_of_a_source_say_which_kind_they_are() {
     let one = r#"{"update":"1","destination":1,"speaker":{"kind":"owner","id":"m"},"text":"a"}"#;
     let line = format!("{}; {}; exit 1", says(one), says(r#"{"error":"temporary"}"#));
     assert_eq!(shell.source(&line).poll(None, Duration::ZERO).unwrap().len(), 1, "what came whole counts");
+}
+
+#[test]
+fn a_line_that_is_no_message_keeps_no_other_back() {
+    let shell = Shell::new();
+    let one = |id: u32| {
+        format!(r#"{{"update":"{id}","destination":1,"speaker":{{"kind":"owner","id":"m"}},"text":"a"}}"#)
+    };
+    let line = [says("reading the mail"), says(&one(1)), says("oh: {"), says(&one(2))].join("; ");
+    let (mut source, notes) = shell.noted(&line);
+    for _ in 0..2 {
+        let found = source.poll(None, Duration::ZERO).unwrap();
+        assert_eq!(found.iter().map(|message| message.update.as_str()).collect::<Vec<_>>(), ["1", "2"]);
+    }
+    let said = |at: u32| format!("line {at} of what the program said is no message");
+    assert_eq!(*notes.lock().unwrap(), [said(1), said(3)], "each is told of once");
+    // One that says where reading goes on waits for its turn, and is reported then.
+    let broken = r#"{"update":"2","destination":1,"text":"nobody said it"}"#;
+    let (mut source, notes) = shell.noted(&[says(&one(1)), says(broken), says(&one(3))].join("; "));
+    assert_eq!(source.poll(None, Duration::ZERO).unwrap().len(), 1);
+    let (mut source, _) = (shell.source(&[says(broken), says(&one(3))].join("; ")), source);
+    let fail = SourceFail::Malformed { why: said(1), cursor: Some("2".to_owned()) };
+    assert_eq!(source.poll(None, Duration::ZERO), Err(fail));
+    assert!(notes.lock().unwrap().is_empty());
+    // Where the program breaks off, its last line may be half a message.
+    let half = format!("{}; {}; exit 1", says(&one(1)), says(r#"{"update":"2","dest"#));
+    assert_eq!(shell.source(&half).poll(None, Duration::ZERO).unwrap().len(), 1);
 }

@@ -277,11 +277,15 @@ fn half_a_character_is_repaired_and_counted() {
 fn updates_without_a_number_are_passed_over_or_waited_out() {
     let server = server();
     server.bare(json!({"message": {}}));
-    let (mut source, _) = source(&server.url(), TOKEN);
+    let (mut source, notes) = source(&server.url(), TOKEN);
     let fail = poll(&mut source, None).unwrap_err();
     assert_eq!(fail.to_string(), "the source cannot be read now: the server's updates have no numbers");
     server.says(5, OWNER, "hello");
-    assert_eq!(poll(&mut source, None).unwrap()[0].text, "hello");
+    for _ in 0..2 {
+        assert_eq!(poll(&mut source, None).unwrap()[0].text, "hello");
+    }
+    let told = (2, "1 that came with it have no number and cannot be read".to_owned());
+    assert_eq!(*notes.lock().unwrap(), [told], "once");
 }
 
 #[test]
