@@ -1,6 +1,7 @@
 //! Writers of one process share commits: what arrives while one transaction runs is written by the next, all together,
-//! with one sync. Each batch has a savepoint of its own, so that a refusal takes nothing else along.
+//! with one sync. A refusal takes nothing else along.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use rusqlite::Connection;
@@ -28,27 +29,53 @@ type Outcome = Result<Vec<Done>, Fault>;
 
 /// The writers that wait for their turn.
 #[derive(Debug, Default)]
-pub(crate) struct Group {
-    state: Mutex<State>,
-    turned: Condvar,
-}
+pub(crate) struct Group(Mutex<Queue>);
 
 #[derive(Debug, Default)]
-struct State {
+struct Queue {
+    /// Whether somebody writes, or was told to.
     busy: bool,
-    waiting: Vec<Arc<Job>>,
+    waiting: VecDeque<Arc<Job>>,
 }
 
-/// A batch that another thread may write.
+/// A batch that another thread may write. Each has its own bell, so that nobody is woken for nothing.
 #[derive(Debug)]
 struct Job {
     batch: Batch,
-    done: Mutex<Option<Outcome>>,
+    word: Mutex<Word>,
+    bell: Condvar,
+}
+
+/// What a writer that waits is told.
+#[derive(Debug)]
+enum Word {
+    Wait,
+    /// It is its turn to write, its own batch and those that wait.
+    Lead,
+    /// Its batch was written along.
+    Done(Outcome),
 }
 
 impl Job {
-    fn finish(&self, outcome: Outcome) {
-        *lock(&self.done) = Some(outcome);
+    fn new(batch: &Batch) -> Arc<Self> {
+        Arc::new(Self { batch: batch.clone(), word: Mutex::new(Word::Wait), bell: Condvar::new() })
+    }
+
+    fn tell(&self, told: Word) {
+        *lock(&self.word) = told;
+        self.bell.notify_one();
+    }
+
+    /// Waits to be told; `None` where it is its turn.
+    fn wait(&self) -> Option<Outcome> {
+        let mut word = lock(&self.word);
+        loop {
+            match std::mem::replace(&mut *word, Word::Wait) {
+                Word::Wait => word = self.bell.wait(word).unwrap_or_else(PoisonError::into_inner),
+                Word::Lead => return None,
+                Word::Done(outcome) => return Some(outcome),
+            }
+        }
     }
 }
 
@@ -60,36 +87,33 @@ impl Group {
         ledger: LedgerId,
         batch: &Batch,
     ) -> Result<Vec<Done>, Fault> {
-        let turn = match self.wait(batch) {
-            Ok(turn) => turn,
-            Err(outcome) => return outcome,
-        };
+        if let Some(job) = self.queue(batch)
+            && let Some(outcome) = job.wait()
+        {
+            return outcome;
+        }
+        let mut turn = Turn { group: self, jobs: Vec::new() };
         let mut writer = lock(writer);
+        turn.take();
         let batches: Vec<&Batch> = std::iter::once(batch).chain(turn.jobs.iter().map(|j| &j.batch)).collect();
         let mut outcomes = together(&mut writer, ledger, &batches).into_iter();
         let own = outcomes.next();
-        turn.jobs.iter().zip(outcomes).for_each(|(job, outcome)| job.finish(outcome));
+        turn.jobs.drain(..).zip(outcomes).for_each(|(job, outcome)| job.tell(Word::Done(outcome)));
         own.unwrap_or_else(|| Err(interrupted()))
     }
 
-    /// Waits for the turn to write, or for another thread that wrote this batch with its own.
-    fn wait(&self, batch: &Batch) -> Result<Turn<'_>, Outcome> {
-        let mut state = lock(&self.state);
-        if state.busy {
-            let job = Arc::new(Job { batch: batch.clone(), done: Mutex::new(None) });
-            state.waiting.push(Arc::clone(&job));
-            while state.busy {
-                state = self.turned.wait(state).unwrap_or_else(PoisonError::into_inner);
-                if let Some(outcome) = lock(&job.done).take() {
-                    return Err(outcome);
-                }
-            }
-            state.waiting.retain(|other| !Arc::ptr_eq(other, &job));
+    /// Queues a batch where somebody writes; else it is this thread's turn.
+    fn queue(&self, batch: &Batch) -> Option<Arc<Job>> {
+        if !std::mem::replace(&mut lock(&self.0).busy, true) {
+            return None;
         }
-        state.busy = true;
-        let take = state.waiting.len().min(TOGETHER - 1);
-        let jobs = state.waiting.drain(..take).collect();
-        Ok(Turn { group: self, jobs })
+        let job = Job::new(batch);
+        let mut queue = lock(&self.0);
+        if !std::mem::replace(&mut queue.busy, true) {
+            return None;
+        }
+        queue.waiting.push_back(Arc::clone(&job));
+        Some(job)
     }
 }
 
@@ -99,14 +123,24 @@ struct Turn<'g> {
     jobs: Vec<Arc<Job>>,
 }
 
+impl Turn<'_> {
+    /// Takes along those who wait by now.
+    fn take(&mut self) {
+        let mut queue = lock(&self.group.0);
+        let take = queue.waiting.len().min(TOGETHER - 1);
+        self.jobs.extend(queue.waiting.drain(..take));
+    }
+}
+
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        for job in &self.jobs {
-            // Nothing is left undone, unless a panic unwinds: whoever waits must not wait for ever.
-            lock(&job.done).get_or_insert_with(|| Err(interrupted()));
+        // Nothing is left undone, unless a panic unwinds: whoever waits must not wait for ever.
+        self.jobs.drain(..).for_each(|job| job.tell(Word::Done(Err(interrupted()))));
+        let mut queue = lock(&self.group.0);
+        match queue.waiting.pop_front() {
+            Some(next) => next.tell(Word::Lead),
+            None => queue.busy = false,
         }
-        lock(&self.group.state).busy = false;
-        self.group.turned.notify_all();
     }
 }
 
@@ -137,24 +171,43 @@ fn alone(writer: &mut Writer, ledger: LedgerId, batch: &Batch) -> Outcome {
     Ok(done)
 }
 
+/// Writes batches in one transaction. First as if none was refused, which is how it nearly always is; where one is, nothing of
+/// that stays, and each is written again behind a savepoint of its own.
 fn several(writer: &mut Writer, ledger: LedgerId, batches: &[&Batch]) -> Result<Vec<Outcome>, Fault> {
+    match all(writer, ledger, batches, None)? {
+        Some(outcomes) => Ok(outcomes),
+        None => Ok(all(writer, ledger, batches, Some("batch"))?.unwrap_or_default()),
+    }
+}
+
+/// `None` where one was refused and there is no savepoint to go back to.
+fn all(
+    writer: &mut Writer,
+    ledger: LedgerId,
+    batches: &[&Batch],
+    savepoint: Option<&str>,
+) -> Result<Option<Vec<Outcome>>, Fault> {
     let conn = &writer.conn;
     let tx = Tx::write(conn)?;
     writer.memory.renew(conn)?;
     let (nothing, mut memory) = (Memory::default(), &writer.memory);
     let mut outcomes = Vec::with_capacity(batches.len());
     let mut learned = Vec::new();
+    let step = |what: &str| savepoint.map_or(Ok(0), |name| run(conn, &format!("{what} {name}"), []));
     for batch in batches {
-        run(conn, "SAVEPOINT batch", [])?;
+        step("SAVEPOINT")?;
         let outcome = write::batch(conn, ledger, memory, batch);
         if outcome.is_err() {
             // A full disk or a failing one rolls everything back at once.
             if conn.is_autocommit() {
-                return outcome.map(|_| Vec::new());
+                return outcome.map(|_| None);
             }
-            run(conn, "ROLLBACK TO batch", [])?;
+            if savepoint.is_none() {
+                return Ok(None);
+            }
+            step("ROLLBACK TO")?;
         }
-        run(conn, "RELEASE batch", [])?;
+        step("RELEASE")?;
         outcomes.push(outcome.map(|(done, other)| {
             if other.recounted {
                 memory = &nothing;
@@ -165,7 +218,7 @@ fn several(writer: &mut Writer, ledger: LedgerId, batches: &[&Batch]) -> Result<
     }
     tx.commit()?;
     learned.into_iter().for_each(|memory| writer.memory.learn(memory));
-    Ok(outcomes)
+    Ok(Some(outcomes))
 }
 
 #[cfg(test)]

@@ -73,10 +73,11 @@ pub(crate) fn empty_log(path: &Path, options: &Options) -> Result<bool, Fault> {
     }
 }
 
-/// Bytes of the log at which SQLite moves it into the file: 1,000 pages, with the frames around them.
-const LOG_BYTES: u64 = 1_000 * (4_096 + 24) + 32;
+/// Bytes of the log up to which it is kept for the next program: 64 pages, with the frames around them. Whoever opens the ledger
+/// first reads all of it and adds it up, which takes longer than writing to a fresh one does.
+const LOG_BYTES: u64 = 64 * (4_096 + 24) + 32;
 
-/// Where the log is longer than it should be, it is cut when this connection closes, if it is the last one. Programs that write
+/// Where the log is longer than that, it is emptied when this connection closes, if it is the last one. Programs that write
 /// little and end never come to start it anew: each finds it as the one before left it.
 pub(crate) fn bound_log(conn: &Connection, path: &Path) -> Result<(), Fault> {
     let mut log = path.as_os_str().to_owned();
