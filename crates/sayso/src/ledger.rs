@@ -18,6 +18,10 @@ use crate::error::Error;
 use crate::host::{FreshIds, Host, SystemHost};
 use crate::reader::Reader;
 
+/// Entries that [`Ledger::catch_up`] takes into the index at once, and how often.
+const CATCH_UP_STEP: usize = 500;
+const CATCH_UP_STEPS: usize = 40;
+
 /// How a ledger is opened.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
@@ -316,6 +320,23 @@ impl Ledger {
     /// Storage errors.
     pub fn index(&self, limit: usize) -> Result<Progress, Error> {
         Ok(self.store.index(limit)?)
+    }
+
+    /// The same without waiting for anybody: `None` where another program is writing.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    pub fn index_at_once(&self, limit: usize) -> Result<Option<Progress>, Error> {
+        Ok(self.store.index_at_once(limit)?)
+    }
+
+    /// Takes at most 20,000 more entries into the index before a search, in bounded steps and without waiting: another program
+    /// that is writing, or damage, is no reason not to search. What is left then is looked at entry by entry.
+    pub fn catch_up(&self) {
+        let steps = std::iter::repeat_with(|| self.index_at_once(CATCH_UP_STEP)).take(CATCH_UP_STEPS);
+        let more = |step: &Result<Option<Progress>, _>| matches!(step, Ok(Some(Progress { left: 1.., .. })));
+        steps.take_while(more).for_each(drop);
     }
 
     /// Makes the index of the search anew, and empty, also where it is damaged or gone; [`Ledger::index`] then fills it.

@@ -30,10 +30,6 @@ use crate::{backup, blob, busy, erase, search, verify};
 const KEPT_READERS: usize = 4;
 /// Entries outside the index that a search looks at without catching up first.
 const LOOKED_AT: u64 = 64;
-/// How far a search catches up before it looks.
-const ON_THE_WAY: Bounds = Bounds { entries: 512, bytes: 1 << 20 };
-/// Bytes of words after which a step of the index ends, however many entries were allowed.
-const STEP_BYTES: usize = 8 << 20;
 
 /// A ledger in a SQLite file.
 ///
@@ -114,26 +110,38 @@ impl SqliteStore {
         run().map_err(|fault: Fault| fault.at(&self.path, context))
     }
 
+    /// Runs a function in a transaction that may write, unless that would have to wait: `None` where somebody else is writing.
+    fn write_at_once<T>(
+        &self,
+        context: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<Option<T>, StoreError> {
+        let Ok(mut writer) = self.writer.try_lock() else { return Ok(None) };
+        let at = |error: rusqlite::Error| Fault::from(error).at(&self.path, context);
+        writer.conn.busy_timeout(Duration::ZERO).map_err(at)?;
+        let done = self.transact(&writer.conn, context, work);
+        writer.conn.busy_handler(Some(busy::until(self.options.wait))).map_err(at)?;
+        match done {
+            Err(StoreError::Busy(_)) => Ok(None),
+            done => done.map(Some),
+        }
+    }
+
     /// Takes a few entries into the index, if many wait and nobody else is writing. What goes wrong here is left to those
     /// whose work it keeps from being done: the search itself needs none of it.
     fn catch_up(&self) -> Result<(), StoreError> {
-        if self.read_with("reading the index's state", search::left)? <= LOOKED_AT {
-            return Ok(());
+        if self.read_with("reading the index's state", search::left)? > LOOKED_AT {
+            let _ = self.write_at_once("indexing", |conn| search::index::step(conn, Bounds::ON_THE_WAY));
         }
-        let Ok(mut writer) = self.writer.try_lock() else { return Ok(()) };
-        let conn = &mut writer.conn;
-        let step = || {
-            conn.busy_timeout(Duration::ZERO)?;
-            let tx = Tx::write(conn)?;
-            search::index::step(conn, ON_THE_WAY)?;
-            tx.commit()
-        };
-        let _: Result<(), Fault> = step();
-        let patient = conn.busy_handler(Some(busy::until(self.options.wait)));
-        patient.map_err(|e| Fault::from(e).at(&self.path, "searching"))
+        Ok(())
     }
 
-    /// The same for what takes rows away that writers remember.
+    /// Whether the index has everything: then nobody who is writing has to be waited for.
+    fn is_indexed(&self) -> Result<bool, StoreError> {
+        Ok(self.read_with("reading the index's state", search::left)? == 0)
+    }
+
+    /// Runs a function in a transaction that takes rows away that writers remember.
     pub(crate) fn erase_with<T>(
         &self,
         context: &'static str,
@@ -357,12 +365,17 @@ impl Store for SqliteStore {
     }
 
     fn index(&self, limit: usize) -> Result<Progress, StoreError> {
-        // Where nothing is left, nobody who is writing has to be waited for.
-        if self.read_with("reading the index's state", search::left)? == 0 {
-            return Ok(Progress { indexed: 0, left: 0 });
+        match self.is_indexed()? {
+            true => Ok(Progress::default()),
+            false => self.write_with("indexing", |conn| search::index::step(conn, Bounds::of(limit))),
         }
-        let bounds = Bounds { entries: limit, bytes: STEP_BYTES };
-        self.write_with("indexing", |conn| search::index::step(conn, bounds))
+    }
+
+    fn index_at_once(&self, limit: usize) -> Result<Option<Progress>, StoreError> {
+        match self.is_indexed()? {
+            true => Ok(Some(Progress::default())),
+            false => self.write_at_once("indexing", |conn| search::index::step(conn, Bounds::of(limit))),
+        }
     }
 
     fn reindex(&self) -> Result<(), StoreError> {

@@ -283,6 +283,13 @@ pub trait Store: Send + Sync {
     /// Storage errors; [`StoreError::Damaged`] where an entry cannot be read.
     fn index(&self, limit: usize) -> Result<Progress, StoreError>;
 
+    /// The same without waiting: `None` where somebody else is writing, for readers that search right after it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::index`].
+    fn index_at_once(&self, limit: usize) -> Result<Option<Progress>, StoreError>;
+
     /// Makes the index of the search anew, and empty, also where it is damaged or gone; [`Store::index`] then fills it in
     /// steps. A store without an index has nothing to do.
     ///

@@ -183,3 +183,29 @@ fn a_search_over_a_full_index_waits_for_no_writer() {
     tell(folder, "let go");
     holder.ends_well();
 }
+
+/// Where turns are left to take in, whoever writes is not waited for either: they are looked at one by one.
+#[test]
+fn a_search_over_a_part_of_an_index_waits_for_no_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let options = Options { wait: Duration::from_secs(1), ..Options::default() };
+    let ledger = Ledger::open(&file(folder), &options).unwrap();
+    let plan = session(&ledger, "Plan");
+    for n in 0..100 {
+        ledger.append(&plan, words(format!("turn {n} at the quay"))).unwrap();
+    }
+    let holder = Other::start(folder, "hold", 0);
+    wait_for(folder, "held");
+    // Whoever waits a second gives up after it, with an error.
+    assert_eq!(ledger.index_at_once(10).unwrap(), None);
+    ledger.catch_up();
+    let all = Search { limit: 200, ..Search::new("quay") };
+    assert_eq!(ledger.reader(Scope::All).search(&all).unwrap().len(), 100);
+    tell(folder, "let go");
+    holder.ends_well();
+    assert_eq!(ledger.index_at_once(10).unwrap().map(|step| step.left > 0), Some(true));
+    ledger.catch_up();
+    assert_eq!(ledger.index(0).unwrap().left, 0);
+    assert_eq!(ledger.reader(Scope::All).search(&all).unwrap().len(), 100);
+}

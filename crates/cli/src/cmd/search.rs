@@ -11,11 +11,6 @@ use crate::fail::Failure;
 use crate::io::{Out, one_line, say};
 use crate::open;
 
-/// Entries that the index takes in at once.
-const STEP: usize = 500;
-/// Steps of the index before a search; what is left then is looked at turn by turn.
-const STEPS: usize = 40;
-
 #[derive(Serialize)]
 struct Row {
     address: Address,
@@ -31,7 +26,7 @@ pub(crate) fn run(args: &Find, global: &Global, out: &mut Out<'_>) -> Result<(),
     }
     let reader = open::reader(global)?;
     let search = search(query, args, &reader)?;
-    catch_up(&reader);
+    reader.ledger().catch_up();
     let hits = reader.search(&search)?;
     for hit in &hits {
         let address = reader.ledger().address(&hit.placed);
@@ -57,12 +52,6 @@ fn search(query: String, args: &Find, reader: &Reader) -> Result<Search, Failure
         before: before.map(|b| b.placed.id),
         ..Search::new(query)
     })
-}
-
-/// Another program that is writing, or damage, is no reason not to search.
-fn catch_up(reader: &Reader) {
-    let steps = std::iter::repeat_with(|| reader.ledger().index(STEP)).take(STEPS);
-    steps.take_while(|step| step.as_ref().is_ok_and(|p| p.left > 0)).for_each(drop);
 }
 
 /// The words on one line, with what stands around them.

@@ -16,11 +16,6 @@ use crate::fail::Fault;
 use crate::room::Room;
 use crate::words::{self, NOTICE};
 
-/// Entries that the index takes in at once.
-const STEP: usize = 500;
-/// Steps of the index before a search; what is left then is looked at turn by turn.
-const STEPS: usize = 40;
-
 pub(super) fn answer(room: &Room, args: &args::Search) -> Result<Answer, Fault> {
     if Query::new(&args.query).is_empty() {
         return Err(Fault::request("a search needs a letter or a digit: give a word of what was said"));
@@ -32,7 +27,7 @@ pub(super) fn answer(room: &Room, args: &args::Search) -> Result<Answer, Fault> 
     if let Some(cursor) = &args.cursor {
         search.before = Some(before(&reader, request.place(cursor)?)?);
     }
-    catch_up(&reader);
+    reader.ledger().catch_up();
     // One more tells whether there is more.
     search.limit = args.limit() + 1;
     let mut hits = reader.search(&search)?;
@@ -66,12 +61,6 @@ fn since(text: &str) -> Result<UtcMs, Fault> {
 fn before(reader: &Reader, place: &str) -> Result<EntryId, Fault> {
     let id: EntryId = place.parse().map_err(|_| stale())?;
     reader.entry(id)?.map(|entry| entry.id).ok_or_else(stale)
-}
-
-/// Another program that is writing, or damage, is no reason not to search.
-fn catch_up(reader: &Reader) {
-    let steps = std::iter::repeat_with(|| reader.ledger().index(STEP)).take(STEPS);
-    steps.take_while(|step| step.as_ref().is_ok_and(|progress| progress.left > 0)).for_each(drop);
 }
 
 fn page(reader: &Reader, request: &Request, hits: &[Hit], mut more: bool) -> Result<Answer, Fault> {

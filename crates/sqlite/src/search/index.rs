@@ -38,6 +38,16 @@ pub(crate) struct Bounds {
     pub(crate) bytes: usize,
 }
 
+impl Bounds {
+    /// How far a search catches up before it looks.
+    pub(crate) const ON_THE_WAY: Self = Self { entries: 512, bytes: 1 << 20 };
+
+    /// So many entries, of which a few large ones are enough.
+    pub(crate) const fn of(entries: usize) -> Self {
+        Self { entries, bytes: 8 << 20 }
+    }
+}
+
 /// One step. What a damaged text said is left out; reading the entry will tell.
 pub(crate) fn step(conn: &Connection, bounds: Bounds) -> Result<Progress, Fault> {
     let mut step = Step { conn, speakers: Speakers::new(Trust::Checked), made_in: HashMap::new(), bytes: 0 };

@@ -239,6 +239,10 @@ impl Store for Oracle {
         Ok(Progress::default())
     }
 
+    fn index_at_once(&self, _limit: usize) -> Result<Option<Progress>, StoreError> {
+        Ok(Some(Progress::default()))
+    }
+
     fn reindex(&self) -> Result<(), StoreError> {
         Ok(())
     }
