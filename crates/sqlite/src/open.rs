@@ -124,8 +124,10 @@ fn version(conn: &Connection) -> Result<u32, Fault> {
     }
     conn.execute_batch("BEGIN").map_err(foreign)?;
     let version = version_now(conn);
-    conn.execute_batch("ROLLBACK")?;
-    version
+    let ended = conn.execute_batch("ROLLBACK");
+    // What went wrong is told first: the transaction may be gone with it.
+    let version = version?;
+    Ok(ended.map(|()| version)?)
 }
 
 fn version_now(conn: &Connection) -> Result<u32, Fault> {

@@ -110,25 +110,44 @@ fn a_ledger_that_cannot_be_used_stops_no_event_of_any_program() {
     }
 }
 
+/// A hook that may make files of so many blocks of 512 bytes, begun by a shell.
+#[cfg(unix)]
+fn limited(home: &Home, shell: &str, event: &str) -> Ran {
+    let plain = home.command();
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{shell}; exec \"$0\" \"$@\"")]).arg(plain.get_program());
+    command.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.args(["hook", "codex", event]);
+    super::run(&mut command, input(home, event).as_bytes())
+}
+
 #[cfg(unix)]
 #[test]
 fn a_full_disk_stops_nothing_and_loses_nothing() {
-    for event in ["UserPromptSubmit", "PreCompact", "Stop"] {
-        let home = home("codex");
-        let plain = home.command();
-        let mut command = Command::new("sh");
-        // So many blocks of 512 bytes hold a record of the failure, and no page of the ledger behind them.
-        command.args(["-c", "ulimit -f 16; trap '' XFSZ; exec \"$0\" \"$@\""]).arg(plain.get_program());
-        command.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.args(["hook", "codex", event]);
-        answered(&super::run(&mut command, input(&home, event).as_bytes()), event);
-        let failures = failures(&home);
-        assert!(failures.iter().any(|f| f["event"] == event), "{event}: {failures:?}");
-        // With room again all of it is done.
-        let ran = home.feed(input(&home, event).as_bytes(), &["hook", "codex", event]);
-        answered(&ran, event);
-        assert_eq!(ran.text().contains("The plan stands."), event == "UserPromptSubmit", "{}", ran.text());
-        assert_eq!(home.run(&["verify"]).code, Some(0));
+    // So many blocks hold a record of the failure, and no page of the ledger behind them. The signal of the limit ends a
+    // process that does not heed it.
+    for shell in ["ulimit -f 16; trap '' XFSZ", "ulimit -f 16", "ulimit -f 64"] {
+        for event in ["UserPromptSubmit", "PreCompact", "Stop"] {
+            let home = home("codex");
+            answered(&limited(&home, shell, event), &format!("{shell} {event}"));
+            let failures = failures(&home);
+            assert!(failures.iter().any(|f| f["event"] == event), "{shell} {event}: {failures:?}");
+            for failure in failures {
+                let reason = failure["reason"].as_str().unwrap();
+                assert!(reason.contains("limit on the size of files"), "{reason}");
+                assert!(!reason.contains("no transaction is active"), "{reason}");
+            }
+            // With room again all of it is done.
+            let ran = home.feed(input(&home, event).as_bytes(), &["hook", "codex", event]);
+            answered(&ran, event);
+            assert_eq!(
+                ran.text().contains("The plan stands."),
+                event == "UserPromptSubmit",
+                "{}",
+                ran.text()
+            );
+            assert_eq!(home.run(&["verify"]).code, Some(0));
+        }
     }
 }
 

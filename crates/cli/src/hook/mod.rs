@@ -6,6 +6,7 @@
 
 mod bring;
 mod events;
+mod file_limit;
 mod input;
 pub(crate) mod offer;
 pub(crate) mod program;
@@ -28,6 +29,7 @@ use serde_json::json;
 use crate::args::{Global, Hook};
 use crate::fail::{Chain, Failure};
 use events::{Event, Outcome};
+use file_limit::FileLimit;
 use input::Input;
 use program::Program;
 use work::Work;
@@ -50,6 +52,7 @@ struct Answer {
 pub(crate) fn run(hook: Hook, global: Global) -> ExitCode {
     // The default hook of a panic would print into the agent's log.
     std::panic::set_hook(Box::new(|_| {}));
+    let file_limit = FileLimit::heeded();
     let limit = limit(&hook.event);
     let over = Arc::new(AtomicBool::new(false));
     let answer = match watch(&hook, limit, &over) {
@@ -64,7 +67,7 @@ pub(crate) fn run(hook: Hook, global: Global) -> ExitCode {
     }
     let printed = print(&answer.text).err().map(|failure| Chain(&failure).to_string());
     for reason in answer.failures.iter().chain(&printed) {
-        record::leave(&hook.program, &hook.event, reason);
+        record::leave(&hook.program, &hook.event, &file_limit.named(reason));
     }
     ExitCode::SUCCESS
 }
