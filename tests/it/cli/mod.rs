@@ -21,6 +21,7 @@ mod reinject;
 mod run;
 mod scope;
 mod setup;
+mod setup_care;
 #[cfg(unix)]
 mod thresholds;
 mod titles;
@@ -95,6 +96,7 @@ impl Home {
         command
             .env_clear()
             .env("HOME", self.0.path())
+            .env("TMPDIR", self.0.path())
             .env("SAYSO_LEDGER", self.ledger())
             .env("SAYSO_OWNER", "Mira")
             .env("COLUMNS", "80")

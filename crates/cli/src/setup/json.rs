@@ -1,5 +1,7 @@
 //! Hooks in a JSON file of settings, which may have comments: only what is added or taken out changes.
 
+use std::collections::BTreeSet;
+
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
@@ -13,6 +15,8 @@ pub(super) const BOM: char = '\u{FEFF}';
 pub(super) struct Hooks {
     /// The program's word.
     pub(super) program: &'static str,
+    /// How a command of this very Sayso begins.
+    pub(super) start: String,
     pub(super) entries: Vec<Entry>,
 }
 
@@ -36,11 +40,17 @@ impl Hooks {
     pub(super) fn add(&self, text: &str) -> Result<String, Why> {
         let (bom, plain) = parted(text);
         // Where there was nothing, the file ends with a line break like any other.
-        let plain = if plain.trim().is_empty() { "{}\n" } else { plain };
+        let plain = match plain.trim().is_empty() {
+            true if plain.contains("\r\n") => "{}\r\n",
+            true => "{}\n",
+            false => plain,
+        };
         let root = parsed(plain)?;
         let settings = root.object_value().ok_or_else(|| shape("it holds no JSON object"))?;
+        once(&settings)?;
         let hooks =
             settings.object_value_or_create("hooks").ok_or_else(|| shape("its \"hooks\" is no object"))?;
+        once(&hooks)?;
         for entry in &self.entries {
             self.add_entry(&hooks, entry)?;
         }
@@ -65,31 +75,34 @@ impl Hooks {
         let before =
             before.and_then(|before| parsed(parted(before).1).ok()).and_then(|root| root.object_value());
         let had = before.as_ref().and_then(|before| before.object_value("hooks"));
-        let Some(hooks) = root.object_value().and_then(|settings| settings.object_value("hooks")) else {
-            return Ok(text.to_owned());
-        };
+        let Some(settings) = root.object_value() else { return Ok(text.to_owned()) };
+        once(&settings)?;
+        let Some(hooks) = settings.object_value("hooks") else { return Ok(text.to_owned()) };
+        once(&hooks)?;
         let mut removed = false;
         for entry in &self.entries {
             let had_list = had.as_ref().is_some_and(|had| had.get(entry.event).is_some());
             removed |= self.remove_entry(&hooks, entry.event, had_list);
         }
         if removed && hooks.properties().is_empty() && had.is_none() {
-            let property = root.object_value().and_then(|settings| settings.get("hooks"));
-            property.into_iter().for_each(jsonc_parser::cst::CstObjectProp::remove);
+            settings.get("hooks").into_iter().for_each(jsonc_parser::cst::CstObjectProp::remove);
         }
         Ok(if removed { bom + &root.to_string() } else { text.to_owned() })
     }
 
     fn remove_entry(&self, hooks: &CstObject, event: &str, had_list: bool) -> bool {
         let Some(groups) = hooks.array_value(event) else { return false };
-        let ours = self.ours(&groups, event);
-        let found = !ours.is_empty();
-        for hook in ours {
-            hook.remove();
-        }
-        let emptied = |group: &CstNode| list(group).is_some_and(|list| list.elements().is_empty());
-        if found {
-            groups.elements().into_iter().filter(emptied).for_each(CstNode::remove);
+        let mut found = false;
+        for group in groups.elements() {
+            let ours = self.ours_in(&group, event);
+            found |= !ours.is_empty();
+            let all = list(&group).map_or(0, |list| list.elements().len());
+            if ours.is_empty() || ours.len() < all {
+                ours.into_iter().for_each(CstNode::remove);
+            } else {
+                // A group that somebody else left empty stays.
+                group.remove();
+            }
         }
         if found && groups.elements().is_empty() && !had_list {
             hooks.get(event).into_iter().for_each(jsonc_parser::cst::CstObjectProp::remove);
@@ -97,16 +110,22 @@ impl Hooks {
         found
     }
 
-    /// The hooks in a list that call Sayso at this event.
+    /// The hooks of an event that call Sayso at it.
     fn ours(&self, groups: &CstArray, event: &str) -> Vec<CstNode> {
+        groups.elements().iter().flat_map(|group| self.ours_in(group, event)).collect()
+    }
+
+    /// The hooks in one group that do.
+    fn ours_in(&self, group: &CstNode, event: &str) -> Vec<CstNode> {
         let end = format!(" hook {} {event}", self.program);
         let calls = |hook: &CstNode| {
             let value = hook.to_serde_value();
             let command = value.as_ref().and_then(|value| value.get("command")?.as_str());
-            command.is_some_and(|command| command.contains("sayso") && command.ends_with(&end))
+            // Whatever it is called: a file of another name is known by its path.
+            let begins = |command: &str| command.contains("sayso") || command.starts_with(&self.start);
+            command.is_some_and(|command| begins(command) && command.ends_with(&end))
         };
-        let hooks = groups.elements().into_iter().filter_map(|group| list(&group));
-        hooks.flat_map(|list| list.elements()).filter(calls).collect()
+        list(group).into_iter().flat_map(|list| list.elements()).filter(calls).collect()
     }
 }
 
@@ -135,9 +154,36 @@ fn parted(text: &str) -> (String, &str) {
     }
 }
 
+/// JSON as people have it in settings: with comments, and commas behind the last. What the program itself may read in another
+/// way, or not at all, is not guessed at.
+const AS_SETTINGS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
 fn parsed(text: &str) -> Result<CstRootNode, Why> {
-    CstRootNode::parse(text, &ParseOptions::default())
+    CstRootNode::parse(text, &AS_SETTINGS)
         .map_err(|error| Why(format!("it is no JSON ({error}): mend it there, and run this again")))
+}
+
+/// Of a name that stands twice, one program takes the first and another the last.
+fn once(object: &CstObject) -> Result<(), Why> {
+    let mut names = BTreeSet::new();
+    let named = object.properties().into_iter().filter_map(|property| property.name()?.decoded_value().ok());
+    for name in named {
+        if !names.insert(name.clone()) {
+            return Err(shape(&format!("{name:?} stands in it twice")));
+        }
+    }
+    Ok(())
 }
 
 fn shape(what: &str) -> Why {

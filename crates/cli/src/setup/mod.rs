@@ -42,32 +42,40 @@ pub(crate) fn run(args: &Setup, global: &Global, out: &mut Out<'_>) -> Result<()
     let mut kept = Kept::read();
     let parts = part::parts(args, global)?;
     // All of it is worked out before anything is written.
-    let changes: Vec<Change> = parts
-        .iter()
-        .map(|part| change(part, args, &kept))
-        .collect::<Result<Vec<_>, _>>()?
-        .into_iter()
-        .flatten()
-        .collect();
+    let worked_out = parts.iter().map(|part| change(part, args, &kept));
+    let (changes, refused): (Vec<_>, Vec<_>) = worked_out.partition(Result::is_ok);
+    let changes: Vec<Change> = changes.into_iter().flatten().flatten().collect();
+    let mut refused = refused.into_iter().filter_map(Result::err).peekable();
+    // What is added belongs together; what is taken back does not, and one file keeps none of the others.
+    if let Some(failure) = refused.next_if(|_| !args.remove) {
+        return Err(failure);
+    }
     for change in &changes {
         show(change, out)?;
     }
-    if changes.iter().all(Change::is_none) {
-        say(if args.remove {
+    let changes = changes.iter().filter(|change| !change.is_none());
+    finish(changes.collect(), args, &mut kept, refused.peek().is_some())?;
+    refused.next().map_or(Ok(()), Err)
+}
+
+/// Writes the changes, and says so, or why not.
+fn finish(changes: Vec<&Change>, args: &Setup, kept: &mut Kept, refused: bool) -> Result<(), Failure> {
+    match changes.is_empty() {
+        true if refused => return Ok(()),
+        true => say(if args.remove {
             "Nothing to take back: Sayso is not set up there."
         } else {
             "Nothing to do: it is set up already."
-        });
-        return Ok(());
+        }),
+        false if args.dry_run => {
+            changes.iter().try_for_each(|change| change.target.may_be_written())?;
+            say("Nothing was written: run it without --dry-run.");
+        }
+        false => {
+            changes.iter().try_for_each(|change| write(change, args, kept))?;
+            say(next(args));
+        }
     }
-    if args.dry_run {
-        say("Nothing was written: run it without --dry-run.");
-        return Ok(());
-    }
-    for change in changes.iter().filter(|change| !change.is_none()) {
-        write(change, args, &mut kept)?;
-    }
-    say(next(args));
     Ok(())
 }
 

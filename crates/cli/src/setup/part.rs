@@ -67,6 +67,7 @@ impl Edit {
             Self::Server(server) => server.add(text.unwrap_or_default()),
             Self::Whole(whole) => match text {
                 Some(text) if !is_ours(text, was) && text != whole => Err(foreign()),
+                Some(text) if text.contains("\r\n") => Ok(whole.replace('\n', "\r\n")),
                 _ => Ok(whole.clone()),
             },
         }
@@ -102,6 +103,11 @@ pub(super) fn parts(args: &Setup, global: &Global) -> Result<Vec<Part>, Failure>
     if args.mcp && program != Program::Codex {
         return Err(Failure::request(
             "--mcp is for codex: elsewhere add the command `sayso mcp` as the program's own documentation says",
+        ));
+    }
+    if !global.scope.is_empty() && !args.mcp {
+        return Err(Failure::request(
+            "--scope is what the server shows, and hooks keep the session that they are called in: add --mcp, or leave --scope out",
         ));
     }
     match program {
@@ -154,7 +160,9 @@ fn hooks(program: Program, words: &[String]) -> Hooks {
         let matcher = (matched || program == Program::Codex).then_some("");
         Entry { event, matcher, hook }
     };
-    Hooks { program: program.word(), entries: EVENTS.into_iter().map(entry).collect() }
+    let start =
+        words.first().map_or_else(String::new, |sayso| command::line(std::slice::from_ref(sayso), &[]) + " ");
+    Hooks { program: program.word(), start, entries: EVENTS.into_iter().map(entry).collect() }
 }
 
 fn extension(words: &[String]) -> String {

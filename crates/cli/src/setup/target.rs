@@ -66,7 +66,8 @@ impl Target {
         }
     }
 
-    fn may_be_written(&self) -> Result<(), Failure> {
+    /// Whether it is as it was read, and its owner lets it be written.
+    pub(super) fn may_be_written(&self) -> Result<(), Failure> {
         let Ok(about) = fs::metadata(&self.path) else { return Ok(()) };
         if about.permissions().readonly() {
             return Err(refused(

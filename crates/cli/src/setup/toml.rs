@@ -68,7 +68,11 @@ impl Server {
     /// The text without the table.
     #[expect(clippy::unused_self, reason = "what is taken out is told by its name alone")]
     pub(super) fn remove(&self, text: &str) -> Result<String, Why> {
-        let mut wanted = parsed(text)?;
+        let mut wanted = match parsed(text) {
+            // Whatever is wrong in it, the table is not there.
+            Err(_) if !text.contains(NAME) => return Ok(text.to_owned()),
+            parsed => parsed?,
+        };
         if there(&wanted).is_none() {
             return Ok(text.to_owned());
         }
@@ -189,5 +193,8 @@ mod tests {
         assert_eq!(unscoped.add(inline).unwrap(), inline, "somebody's own stays");
         assert!(server().add(inline).is_err(), "it has no such scope");
         assert!(server().remove(inline).is_err());
+        let broken = "model = \n";
+        assert_eq!(server().remove(broken).unwrap(), broken, "it is not there, whatever else is wrong");
+        assert!(server().remove(&format!("{broken}[mcp_servers.sayso]\n")).is_err());
     }
 }
