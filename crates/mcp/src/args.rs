@@ -3,7 +3,8 @@
 use rmcp::schemars::{self, JsonSchema};
 use sayso::SpeakerKind;
 use sayso::store::StreamKind;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Hits of one answer unless told otherwise.
 const HITS: u32 = 20;
@@ -36,7 +37,7 @@ pub(crate) struct Search {
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) outputs: bool,
     /// Hits in one answer, 1 to 50; 20 when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "hits", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 50))]
     pub(crate) limit: Option<u32>,
     /// `next` of the answer before, with otherwise the same arguments.
@@ -47,7 +48,26 @@ pub(crate) struct Search {
 
 impl Search {
     pub(crate) fn limit(&self) -> usize {
-        self.limit.unwrap_or(HITS).clamp(1, MOST_HITS) as usize
+        self.limit.unwrap_or(HITS) as usize
+    }
+}
+
+/// Hits that one answer can have.
+fn hits<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    let given = Option::<u32>::deserialize(from)?;
+    match given {
+        Some(hits) if !(1..=MOST_HITS).contains(&hits) => Err(D::Error::custom(format!(
+            "limit is {hits}, and an answer has 1 to {MOST_HITS} hits; the rest comes with the cursor in next"
+        ))),
+        given => Ok(given),
+    }
+}
+
+/// A number that counts from 1.
+fn from_one<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    match Option::<u64>::deserialize(from)? {
+        Some(0) => Err(D::Error::custom("0 was given for a number that starts at 1")),
+        given => Ok(given),
     }
 }
 
@@ -96,7 +116,7 @@ pub(crate) struct Show {
     /// A turn: its address or id. Or a session: its address, title or PROJECT/TITLE.
     pub(crate) address: String,
     /// Of a session: start at the entry with this seq.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "from_one", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", range(min = 1))]
     pub(crate) from: Option<u64>,
     /// `next` of the answer before, with otherwise the same arguments.
@@ -142,7 +162,7 @@ pub(crate) struct Output {
     #[schemars(with = "Stream")]
     pub(crate) stream: Option<Stream>,
     /// Read lines, from this one on (from 1). This is what is done when nothing else is asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "from_one", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", range(min = 1))]
     pub(crate) line: Option<u64>,
     /// Read bytes, from this one on (from 0).
@@ -154,7 +174,7 @@ pub(crate) struct Output {
     #[schemars(with = "String")]
     pub(crate) grep: Option<String>,
     /// Lines, bytes or matches at most; as many as fit when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "from_one", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", range(min = 1))]
     pub(crate) count: Option<u64>,
     /// `next` of the answer before, with otherwise the same arguments.

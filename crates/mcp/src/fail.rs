@@ -26,10 +26,15 @@ impl Fault {
         Self::Request(message.into())
     }
 
+    /// Whether the ledger failed, not what was asked of it.
+    pub(crate) fn is_storage(&self) -> bool {
+        matches!(self, Self::Ledger(Error::Store(store)) if store.refusal().is_none())
+    }
+
     /// What a person at this machine should see, where it is more than the client is told.
     pub(crate) fn detail(&self) -> Option<String> {
         match self {
-            Self::Ledger(error @ Error::Store(store)) if store.refusal().is_none() => Some(chain(error)),
+            Self::Ledger(error) if self.is_storage() => Some(chain(error)),
             Self::Ledger(_) | Self::Request(_) => None,
         }
     }

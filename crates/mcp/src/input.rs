@@ -1,5 +1,5 @@
-//! Lines of standard input on their way to the protocol. What is no message of it is dropped with a word to the person at
-//! this machine; nothing that comes in ends the server but the end of input itself.
+//! Lines of standard input on their way to the protocol. What is no message of it is answered as JSON-RPC has it, or passed
+//! over, with a word to the person at this machine; nothing that comes in ends the server but the end of input itself.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::runtime::Handle;
 
+use crate::client::Client;
 use crate::server::Say;
 
 /// Bytes of one message at most: a note of 12,000 characters and 50 addresses are far below.
@@ -19,19 +20,45 @@ pub(crate) const AHEAD: usize = 64 * 1024;
 const TOO_LONG: &[u8] = b"{\"jsonrpc\":\"2.0\"}\n";
 
 /// Starts to read standard input in a thread of its own: such a read cannot be broken off, and must not hold up the end.
-pub(crate) fn start(mut to: DuplexStream, say: Say) -> io::Result<()> {
+/// What is answered here goes to `client`.
+pub(crate) fn start(mut to: DuplexStream, client: Client, say: Say) -> io::Result<()> {
     let runtime = Handle::current();
     let reader = std::thread::Builder::new().name("stdin".to_owned());
     reader.spawn(move || {
         let mut lines = Lines { from: BufReader::new(io::stdin().lock()), begun: false, say };
-        while let Some(line) = lines.next_message() {
-            if runtime.block_on(to.write_all(&line)).is_err() {
+        while let Some(next) = lines.next_message() {
+            let done = match &next {
+                Next::Message(line) => runtime.block_on(to.write_all(line)),
+                Next::Answer(line) => runtime.block_on(client.line(line)),
+            };
+            if done.is_err() {
                 break;
             }
         }
     })?;
     Ok(())
 }
+
+/// What becomes of a line.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    /// The protocol sees it.
+    Message(Vec<u8>),
+    /// It is none, and this is the answer. What cannot be told of it, the id, is left out.
+    Answer(Vec<u8>),
+}
+
+impl Next {
+    fn error(id: Option<&RawValue>, code: i32, message: &str) -> Self {
+        let id = id.map_or(String::new(), |id| format!("\"id\":{},", id.get()));
+        let error = serde_json::json!({"code": code, "message": message});
+        Self::Answer(format!("{{\"jsonrpc\":\"2.0\",{id}\"error\":{error}}}\n").into_bytes())
+    }
+}
+
+/// The codes of JSON-RPC for a text that is no JSON, and for parameters that do not fit.
+const PARSE_ERROR: i32 = -32_700;
+const INVALID_PARAMS: i32 = -32_602;
 
 struct Lines<R> {
     from: R,
@@ -47,18 +74,31 @@ struct Head<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]
     method: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+}
+
+impl Head<'_> {
+    const fn is_request(&self) -> bool {
+        self.id.is_some() && self.method.is_some()
+    }
+
+    /// Whether its parameters are something that no method takes.
+    fn params_are_odd(&self) -> bool {
+        self.is_request() && self.params.is_some_and(|params| !params.get().starts_with(['{', 'n']))
+    }
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The next line that the protocol should see; `None` at the end.
-    fn next_message(&mut self) -> Option<Vec<u8>> {
+    /// What becomes of the next line that is not passed over; `None` at the end.
+    fn next_message(&mut self) -> Option<Next> {
         loop {
             let line = match self.next_line() {
                 Ok(Some(Line::Whole(line))) => line,
                 Ok(Some(Line::TooLong)) => {
                     (self.say)(&format!("a message of more than {LINE_BYTES} bytes was refused"));
                     if self.begun {
-                        return Some(TOO_LONG.to_vec());
+                        return Some(Next::Message(TOO_LONG.to_vec()));
                     }
                     continue;
                 }
@@ -68,31 +108,36 @@ impl<R: BufRead> Lines<R> {
                     return None;
                 }
             };
-            if self.is_message(&line) {
-                return Some(line);
+            if let Some(next) = self.taken(line) {
+                return Some(next);
             }
         }
     }
 
-    fn is_message(&mut self, line: &[u8]) -> bool {
+    /// What becomes of a line; `None` where it is passed over.
+    fn taken(&mut self, line: Vec<u8>) -> Option<Next> {
         let text = line.trim_ascii();
         if text.is_empty() {
-            return false;
+            return None;
         }
         if serde_json::from_slice::<&RawValue>(text).is_err() {
             (self.say)(
-                "a line on standard input is no JSON and was passed over: only an MCP client may write there",
+                "a line on standard input is no JSON and was refused: only an MCP client may write there",
             );
-            return false;
+            return Some(Next::error(None, PARSE_ERROR, "this line is no JSON: write one message a line"));
         }
-        let is_request = serde_json::from_slice::<Head<'_>>(text)
-            .is_ok_and(|head| head.id.is_some() && head.method.is_some());
-        if !self.begun && !is_request {
+        let head = serde_json::from_slice::<Head<'_>>(text).ok();
+        if !self.begun && !head.as_ref().is_some_and(Head::is_request) {
             (self.say)("a message before initialize was passed over");
-            return false;
+            return None;
         }
         self.begun = true;
-        true
+        match head.filter(Head::params_are_odd) {
+            Some(head) => {
+                Some(Next::error(head.id, INVALID_PARAMS, "the parameters do not fit: give an object"))
+            }
+            None => Some(Next::Message(line)),
+        }
     }
 
     fn next_line(&mut self) -> io::Result<Option<Line>> {
@@ -126,16 +171,23 @@ mod tests {
         let count = Arc::clone(&said);
         let say: Say = Arc::new(move |_| *count.lock().unwrap() += 1);
         let mut lines = Lines { from: input, begun: false, say };
-        let messages = std::iter::from_fn(|| lines.next_message());
-        let messages = messages.map(|line| String::from_utf8(line).unwrap()).collect();
+        let text = |line: Vec<u8>| String::from_utf8(line).unwrap();
+        let messages = std::iter::from_fn(|| lines.next_message()).map(|next| match next {
+            Next::Message(line) => text(line),
+            Next::Answer(line) => format!("answered: {}", text(line)),
+        });
+        let messages = messages.collect();
         (messages, *said.lock().unwrap())
     }
 
+    const NO_JSON: &str = "answered: {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"this line is no JSON: \
+                           write one message a line\"}}\n";
+
     #[test]
-    fn only_messages_pass_and_the_rest_is_told() {
+    fn only_messages_pass_and_the_rest_is_answered_or_told() {
         let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(LINE_BYTES));
         let input = format!(
-            "hello\n\n\u{0}\u{1}\n{{\"method\":\"x\"}}\n[]\n{{\"id\":1,\"method\":\"initialize\"}}\r\n{long}{{\"a\":1}}\n{{\"id\":2"
+            "hello\n\n{{\"method\":\"x\"}}\n[]\n{{\"id\":1,\"method\":\"initialize\"}}\r\n{long}{{\"a\":1}}\n{{\"id\":2"
         );
         let mut bytes = input.into_bytes();
         bytes.extend(b"\n\xFF\xFE\n{\"id\":3,\"method\":\"m\"}");
@@ -143,12 +195,27 @@ mod tests {
         assert_eq!(
             messages,
             [
+                NO_JSON,
                 "{\"id\":1,\"method\":\"initialize\"}\r\n",
                 "{\"jsonrpc\":\"2.0\"}\n",
                 "{\"a\":1}\n",
+                NO_JSON,
+                NO_JSON,
                 "{\"id\":3,\"method\":\"m\"}\n"
             ]
         );
-        assert_eq!(said, 7);
+        assert_eq!(said, 6);
+    }
+
+    #[test]
+    fn parameters_that_no_method_takes_are_answered_with_the_id() {
+        for (params, passes) in [("{}", true), ("null", true), ("7", false), ("[1]", false), ("\"x\"", false)]
+        {
+            let line = format!("{{\"id\":\"a\",\"method\":\"m\",\"params\":{params}}}\n");
+            let (messages, _) = messages(line.as_bytes());
+            let answer = messages[0]
+                .starts_with("answered: {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"error\":{\"code\":-32602,");
+            assert_eq!((messages[0] == line, answer), (passes, !passes), "{params}");
+        }
     }
 }

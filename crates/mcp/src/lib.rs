@@ -21,6 +21,7 @@
 mod answer;
 mod args;
 mod bound;
+mod client;
 mod cursor;
 mod entry;
 mod fail;

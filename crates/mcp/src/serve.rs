@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use rmcp::ServiceExt as _;
 use rmcp::service::{QuitReason, ServerInitializeError};
+use tokio::io::DuplexStream;
 
+use crate::client::Client;
 use crate::fail::chain;
 use crate::input;
 use crate::room::{Room, Settings};
@@ -52,8 +54,18 @@ pub fn serve(settings: Settings, say: impl Fn(&str) + Send + Sync + 'static) -> 
 
 async fn answer(server: Server, say: Say) -> Result<(), ServeError> {
     let (lines, to_server) = tokio::io::duplex(input::AHEAD);
-    input::start(to_server, say).map_err(ServeError::Start)?;
-    let running = match server.serve((lines, tokio::io::stdout())).await {
+    let (from_server, answers) = tokio::io::duplex(input::AHEAD);
+    let client = Client::new();
+    input::start(to_server, client.clone(), say).map_err(ServeError::Start)?;
+    let passed_on = tokio::spawn(client.pass_on(answers));
+    let done = serve_client(server, lines, from_server).await;
+    // What was answered last is on its way still. Where nobody reads any more there is nobody to tell.
+    let _ = passed_on.await;
+    done
+}
+
+async fn serve_client(server: Server, lines: DuplexStream, answers: DuplexStream) -> Result<(), ServeError> {
+    let running = match server.serve((lines, answers)).await {
         Ok(running) => running,
         // It left before it began, as a client does that only looks whether the program starts.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -58,6 +58,22 @@ impl Server {
     }
 }
 
+/// An error of the protocol: a ledger that fails is this side's, anything else what was asked.
+fn error(fault: &Fault, asked: ErrorCode) -> ErrorData {
+    let code = if fault.is_storage() { ErrorCode::INTERNAL_ERROR } else { asked };
+    ErrorData::new(code, fault.to_string(), None)
+}
+
+/// The methods with parameters that this server answers, and what they need.
+const METHODS: [(&str, &str); 6] = [
+    ("tools/call", "name, a string, and arguments, an object"),
+    ("tools/list", "cursor, a string, or nothing"),
+    ("resources/list", "cursor, a string, or nothing"),
+    ("resources/templates/list", "cursor, a string, or nothing"),
+    ("resources/read", "uri, a string"),
+    ("initialize", "protocolVersion, capabilities and clientInfo"),
+];
+
 fn caller(context: &RequestContext<RoleServer>) -> Caller {
     Caller { client: context.client_info().map(|info| info.name).unwrap_or_default() }
 }
@@ -100,7 +116,7 @@ impl ServerHandler for Server {
         let cursor = request.and_then(|request| request.cursor);
         let answered = self.run(move |room| resources::list(room, cursor)).await?;
         self.tell(&answered);
-        answered.map_err(|fault| ErrorData::invalid_params(fault.to_string(), None))
+        answered.map_err(|fault| error(&fault, ErrorCode::INVALID_PARAMS))
     }
 
     async fn list_resource_templates(
@@ -118,8 +134,24 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let answered = self.run(move |room| resources::read(room, &request.uri)).await?;
         self.tell(&answered);
-        let read = answered.map_err(|fault| ErrorData::resource_not_found(fault.to_string(), None))?;
+        let read = answered.map_err(|fault| error(&fault, ErrorCode::RESOURCE_NOT_FOUND))?;
         Ok(read.into())
+    }
+
+    /// What is read as no request of the protocol: one of another method, or of one that is known with other parameters.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let known = METHODS.iter().find(|(method, _)| *method == request.method);
+        Err(match known {
+            Some((method, needs)) => ErrorData::invalid_params(
+                format!("the parameters of {method} do not fit: it takes {needs}"),
+                None,
+            ),
+            None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None),
+        })
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -68,6 +68,11 @@ impl Client {
         answer
     }
 
+    /// Whether it has asked for nothing yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.id == 0
+    }
+
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().expect("stdin is open");
         stdin.write_all(bytes).and_then(|()| stdin.flush()).expect("the server reads");

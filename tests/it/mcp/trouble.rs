@@ -14,6 +14,10 @@ fn told(client: &mut Client, home: &Home) -> String {
         messages.push(client.refused(name, serde_json::from_str(arguments).unwrap()));
     }
     let listed = client.request("resources/list", json!({}));
+    assert_eq!(listed["code"], -32603, "it is not the request that is wrong: {listed}");
+    let read = client.request("resources/read", json!({"uri": "sayso://nowhere"}));
+    assert_eq!(read["code"], -32603, "{read}");
+    messages.push(read["message"].as_str().unwrap_or_else(|| panic!("no error: {read}")).to_owned());
     messages.push(listed["message"].as_str().unwrap_or_else(|| panic!("no error: {listed}")).to_owned());
     messages.dedup();
     assert_eq!(messages.len(), 1, "{messages:?}");
@@ -128,9 +132,16 @@ fn junk_does_not_end_it() {
         b"]\n",
     ];
     let mut client = Client::silent(&home, &[]);
-    junk.iter().for_each(|line| client.send(line));
-    client.hello();
-    junk.iter().for_each(|line| client.send(line));
+    for _ in 0..2 {
+        junk.iter().for_each(|line| client.send(line));
+        for _ in 0..4 {
+            let answer: Value = serde_json::from_str(&client.line()).unwrap();
+            assert_eq!((&answer["error"]["code"], answer.get("id")), (&json!(-32700), None), "{answer}");
+        }
+        if client.is_new() {
+            client.hello();
+        }
+    }
     assert_eq!(client.call("sessions", json!({}))["sessions"][0]["title"], "Plan");
     let (code, said) = client.end();
     assert_eq!(code, Some(0));
@@ -168,6 +179,12 @@ fn arguments_that_do_not_fit_are_told() {
         ("search", json!({"query": "plan", "since": "yesterday"})),
         ("search", json!({"query": "plan", "project": "Amce"})),
         ("search", json!({"query": 7})),
+        ("search", json!({"query": "plan", "limit": 0})),
+        ("search", json!({"query": "plan", "limit": 51})),
+        ("search", json!({"query": "plan", "limit": -1})),
+        ("show", json!({"address": "Plan", "from": 0})),
+        ("output", json!({"output": "01M8QCWWHAEG1P9BVVXWD331RY", "count": 0})),
+        ("output", json!({"output": "01M8QCWWHAEG1P9BVVXWD331RY", "line": 0})),
         ("show", json!({"address": "x".repeat(100_000)})),
         ("show", json!({"address": "sayso://nothing"})),
         ("show", json!({"address": "Plan", "cursor": "c1.1.0.0.0000000000000000"})),
@@ -178,4 +195,31 @@ fn arguments_that_do_not_fit_are_told() {
         page.push_str(&format!("{name}: {}\n", client.refused(name, arguments)));
     }
     sayso_snapshots::check("mcp_bad_arguments", &home.steady(&page));
+}
+
+/// The codes of JSON-RPC 2.0 and, for resources, of the protocol.
+#[test]
+fn every_error_of_the_protocol_has_its_code() {
+    let home = Home::new();
+    home.says("Acme/Plan", "agent:Rocky", "The plan stands.");
+    let mut client = Client::start(&home, &[]);
+    for (method, params, code) in [
+        ("tools/call", json!({}), -32602),
+        ("tools/call", json!({"name": 7}), -32602),
+        ("tools/call", json!({"name": "nope"}), -32602),
+        ("tools/call", json!({"name": "search", "arguments": [1]}), -32602),
+        ("tools/call", json!("x"), -32602),
+        ("tools/call", json!([1]), -32602),
+        ("tools/call", Value::Null, -32602),
+        ("resources/read", json!({}), -32602),
+        ("resources/read", json!({"uri": "sayso://nothing"}), -32002),
+        ("resources/list", json!({"cursor": "c1.made.up"}), -32602),
+        ("prompts/list", json!({}), -32601),
+        ("no/such", json!({}), -32601),
+    ] {
+        let error = client.request(method, params.clone());
+        assert_eq!(error["code"], code, "{method} {params}: {error}");
+        assert!(!error["message"].as_str().unwrap().is_empty());
+    }
+    assert_eq!(client.call("search", json!({"query": "plan", "limit": 50}))["hits"][0]["found_in"], "text");
 }

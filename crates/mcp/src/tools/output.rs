@@ -38,7 +38,7 @@ pub(super) fn answer(room: &Room, args: &args::Output) -> Result<Answer, Fault> 
     let page = Page {
         stream: Stream { reader: &reader, output: output.id, kind },
         size,
-        most: args.count.unwrap_or(u64::MAX).max(1),
+        most: args.count.unwrap_or(u64::MAX),
     };
     let part = match &args.grep {
         Some(pattern) => page.matches(&read_pattern(pattern)?, start.unwrap_or(LinePlace::START))?,
