@@ -24,9 +24,23 @@ fn data_folder() -> Result<PathBuf, Failure> {
     })
 }
 
+/// The same for a ledger that is made where it is missing. The platform's data folder is made as well; one that somebody
+/// named has to be there, since it may be mistyped, or on a disk that is not.
+pub(crate) fn path_to_make(global: &Global) -> Result<PathBuf, Failure> {
+    let path = path(global)?;
+    let folder = path.parent().filter(|folder| global.ledger.is_some() && !folder.as_os_str().is_empty());
+    match folder.filter(|folder| matches!(folder.try_exists(), Ok(false))) {
+        None => Ok(path),
+        Some(folder) => Err(Failure::request(format!(
+            "the folder {} is not there, so no ledger was made in it: make the folder, or name another file with --ledger",
+            folder.display()
+        ))),
+    }
+}
+
 /// The ledger, made where it is missing.
 pub(crate) fn ledger(global: &Global) -> Result<Ledger, Failure> {
-    Ok(Ledger::open(&path(global)?, &Options::default())?)
+    Ok(Ledger::open(&path_to_make(global)?, &Options::default())?)
 }
 
 /// Whether a missing ledger is made.
@@ -46,7 +60,8 @@ pub(crate) fn reader(global: &Global) -> Result<Reader, Failure> {
 /// A reader of the ledger with the scope that was asked for.
 pub(crate) fn reader_of(global: &Global, missing: Missing) -> Result<Reader, Failure> {
     let options = Options { create: missing == Missing::Make, ..Options::default() };
-    scoped(&Ledger::open(&path(global)?, &options)?, global)
+    let path = if options.create { path_to_make(global)? } else { path(global)? };
+    scoped(&Ledger::open(&path, &options)?, global)
 }
 
 fn scoped(ledger: &Ledger, global: &Global) -> Result<Reader, Failure> {

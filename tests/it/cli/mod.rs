@@ -10,6 +10,8 @@ mod export;
 mod hand_over;
 mod hook;
 mod hook_faults;
+mod hook_offers;
+mod hook_records;
 mod hook_returns;
 mod import;
 mod life;

@@ -74,11 +74,18 @@ fn records() -> Check {
     };
     let shown = path.display();
     match record::try_leaving(&path) {
-        Ok(()) => check(true, format!("{shown}; remove the file once its failures are mended")),
+        Ok(()) => check(true, kept(&path)),
         Err(error) => {
             check(false, format!("{shown} cannot be written ({error}): set SAYSO_STATE to another folder"))
         }
     }
+}
+
+/// Where records are, and what to do with them.
+fn kept(path: &std::path::Path) -> String {
+    let elsewhere = record::there().into_iter().filter(|there| there != path);
+    let files = std::iter::once(path.to_owned()).chain(elsewhere).map(|file| file.display().to_string());
+    format!("{}; remove the file once its failures are mended", files.collect::<Vec<_>>().join(" and "))
 }
 
 /// Bytes that nothing refers to go in two steps: one finds them, and one finds them so again after a while.

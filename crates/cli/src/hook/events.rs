@@ -2,8 +2,8 @@
 //!
 //! - `SessionStart`: the session is registered as live, so that turns can be forwarded to it. With the source `compact` what
 //!   the summary took out of the context comes back; with `resume` the transcript is caught up with.
-//! - `UserPromptSubmit`: forwarded turns that wait are offered as markers, each once; after a compaction, ranges of earlier
-//!   output that have words of the prompt come with them.
+//! - `UserPromptSubmit`: forwarded turns that wait are offered as markers, and again, a few times, where the transcript goes on
+//!   without them; after a compaction, ranges of earlier output that have words of the prompt come with them.
 //! - `PostToolUse`, `PreCompact`, `Stop`: what is new in the transcript is imported, with the whole outputs of tools; a marker
 //!   that it shows is then known to be in context.
 

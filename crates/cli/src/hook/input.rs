@@ -31,11 +31,17 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Reads it. What JSON does not allow is read where it is clear, such as half of a surrogate pair in a prompt.
+    /// Reads it: one JSON object, on however many lines. What JSON does not allow is read where it is clear, such as half of
+    /// a surrogate pair in a prompt.
     pub(super) fn read(from: impl Read) -> Result<Self, Failure> {
         let mut bytes = Vec::new();
         let read = from.take(INPUT_BYTES).read_to_end(&mut bytes);
         read.map_err(|e| Failure::io("the hook's input cannot be read", e))?;
+        if let Ok(input) = serde_json::from_slice(&bytes) {
+            return Ok(input);
+        }
+        // An object on one line is what can be mended; in strings, JSON has no line breaks anyway.
+        bytes.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
         let wrong =
             |why: String| Failure::request(format!("the hook's input is not what the program sends: {why}"));
         let record = match Records::new(bytes.as_slice()).next() {
@@ -55,6 +61,10 @@ mod tests {
         let text = r#"{"session_id":"s","cwd":"/w","prompt":"a\ud83d b","more":[1]}"#;
         let input = Input::read(text.as_bytes()).unwrap();
         assert_eq!((input.prompt.as_deref(), input.transcript_path), (Some("a\u{FFFD} b"), None));
+        let lines = "{\r\n  \"session_id\": \"s\",\n  \"cwd\": \"/w\",\n\n  \"prompt\": \"a\\ud83d b\"\n}\n";
+        for (text, prompt) in [(lines, "a\u{FFFD} b"), (&lines.replace("\\ud83d", "c"), "ac b")] {
+            assert_eq!(Input::read(text.as_bytes()).unwrap().prompt.as_deref(), Some(prompt));
+        }
         for wrong in ["", "not json", "{}", "[1]", "{\"session_id\":\"s\"}"] {
             assert!(Input::read(wrong.as_bytes()).is_err(), "{wrong}");
         }

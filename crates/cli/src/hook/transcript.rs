@@ -30,6 +30,9 @@ pub(super) fn import(work: &mut Work, when: When) -> Result<(), Failure> {
     if !is_due(when, work.seen.stamp, stamp) {
         return Ok(());
     }
+    if stamp.is_none() && !path.exists() {
+        return missing(work, &path);
+    }
     let importer = Importer::new(open::owner().name);
     let more = &mut |_| if work.in_time() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
     match importer.import_while(&work.ledger, &path, more) {
@@ -41,6 +44,19 @@ pub(super) fn import(work: &mut Work, when: When) -> Result<(), Failure> {
     }
     work.keep();
     Ok(())
+}
+
+/// A program that was told to keep no transcript names one all the same: that is told once, not at every event.
+fn missing(work: &mut Work, path: &Path) -> Result<(), Failure> {
+    if work.seen.told {
+        return Ok(());
+    }
+    work.seen.told = true;
+    work.keep();
+    Err(Failure::request(format!(
+        "{} is not there, so what is said in this session is not kept: let the program write transcripts",
+        path.display()
+    )))
 }
 
 fn is_due(when: When, seen: Option<Stamp>, now: Option<Stamp>) -> bool {

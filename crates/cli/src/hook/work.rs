@@ -9,8 +9,9 @@ use sayso::{Connections, Host, Ledger, Options, Reader, Scope, SystemHost};
 use sayso_import::placeholder;
 
 use super::input::Input;
+use super::known::Known;
 use super::program::Program;
-use super::state::{Hints, Seen};
+use super::state::{Hints, Seen, Stamp};
 use crate::args::Global;
 use crate::fail::Failure;
 use crate::open;
@@ -25,6 +26,8 @@ pub(super) struct Work {
     /// When long work has to end, so that the answer is there in time.
     pub(super) until: UtcMs,
     pub(super) seen: Seen,
+    /// That the ledger was there before and is another one now.
+    pub(super) gone: Option<Failure>,
     hints: Hints,
 }
 
@@ -40,7 +43,11 @@ impl Work {
     ) -> Result<Self, Failure> {
         let started = SystemHost.now();
         let options = Options { wait: limit / 3, connections: Connections::One, ..Options::default() };
-        let ledger = Ledger::open(&open::path(global)?, &options)?;
+        let place = open::path_to_make(global)?;
+        let known = Known::of(&place);
+        let gone = known.gone();
+        let ledger = Ledger::open(&place, &options)?;
+        known.keep();
         let id = program.session(&input);
         let session = register(&ledger, program, &id, &input.cwd)?;
         let hints = Hints::of(program.word(), &id);
@@ -48,7 +55,7 @@ impl Work {
         let seen = hints.read(&ledger.id().to_string(), path);
         let long = i64::try_from((limit * 2 / 3).as_millis()).unwrap_or(i64::MAX);
         let until = UtcMs(started.0.saturating_add(long));
-        Ok(Self { program, event: event.to_owned(), input, ledger, session, until, seen, hints })
+        Ok(Self { program, event: event.to_owned(), input, ledger, session, until, seen, gone, hints })
     }
 
     /// A reader of the session's project.
@@ -66,9 +73,14 @@ impl Work {
         Ok(self.reader().latest_compaction(self.session.id)?.map(|(placed, _)| placed.id))
     }
 
-    /// Keeps the hints for the next hook of this session.
-    pub(super) fn keep(&self) {
-        self.hints.keep(&self.seen);
+    /// Keeps the hints for the next hook of this session; whether that could be done.
+    pub(super) fn keep(&self) -> bool {
+        self.hints.keep(&self.seen)
+    }
+
+    /// How the transcript looks now, where there is one.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        self.input.transcript_path.as_deref().and_then(Stamp::of)
     }
 }
 
