@@ -66,6 +66,14 @@ fn a_record_goes_elsewhere_where_its_own_disk_is_full() {
     }
 }
 
+#[test]
+fn the_first_hook_of_all_keeps_room_for_records() {
+    let home = Home::new();
+    hook(&mut command(&home, "SessionStart"), input(&home).to_string().as_bytes());
+    let spare = records(&home).with_file_name("spare");
+    assert_eq!(std::fs::metadata(spare).unwrap().len(), 16 * 1024);
+}
+
 #[cfg(unix)]
 #[test]
 fn what_others_could_have_put_among_temporary_files_is_not_read() {

@@ -76,7 +76,8 @@ fn records() -> Check {
     match record::try_leaving(&path) {
         Ok(()) => check(true, kept(&path)),
         Err(error) => {
-            check(false, format!("{shown} cannot be written ({error}): set SAYSO_STATE to another folder"))
+            let next = "make room there, or set SAYSO_STATE to another folder";
+            check(false, format!("{shown} cannot be written ({error}): {next}"))
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::record::keep_spare;
 use super::state;
 use crate::fail::Failure;
 
@@ -40,5 +41,7 @@ impl Known {
         let Some(note) = self.note.as_deref().filter(|note| !note.exists()) else { return };
         let _ = note.parent().map(state::make);
         let _ = fs::write(note, self.ledger.as_os_str().as_encoded_bytes());
+        // The first hook of all: where there is room, some of it is kept for when there is none.
+        let _ = state::folder().map(|folder| keep_spare(&folder));
     }
 }

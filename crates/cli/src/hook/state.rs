@@ -155,7 +155,7 @@ impl Hints {
         if let Some(folder) = file.parent().filter(|_| !file.exists()) {
             let _ = make(folder);
             forget(folder, SystemHost.now());
-            // Where there is room, some of it is kept for when there is none.
+            // Some of the room may have been used since.
             let _ = folder.parent().map(keep_spare);
         }
         fs::write(file, text).is_ok()
