@@ -155,7 +155,7 @@ fn a_folder_that_somebody_named_is_not_made() {
     assert!(found.len() == 1 && found[0].contains("make the folder"), "{found:?}");
     for args in [
         &["append", "--project", "Acme", "--session", "Plan", "--speaker", "owner"][..],
-        &["import", "--auto"],
+        &["import", "rollout.jsonl"],
     ] {
         let mut append = home.command();
         let ran = super::run(append.arg("--ledger").arg(&ledger).args(args), b"words");

@@ -116,7 +116,7 @@ fn what_would_be_refused_is_refused_when_it_is_only_shown() {
 
 #[test]
 fn line_breaks_are_those_of_the_file() {
-    for text in ["\r\n", "{}\r\n", "{\r\n}\r\n", "// mine\r\n{\"a\": 1}\r\n"] {
+    for text in ["\r\n", "{}\r\n", "{\r\n}\r\n", "// mine\r\n{\"a\": 1}\r\n", "/* of\r\nmine */ {}"] {
         let home = home();
         let path = home.path(".codex/hooks.json");
         std::fs::write(&path, text).unwrap();

@@ -44,10 +44,11 @@ pub(crate) fn paths() -> Vec<PathBuf> {
     path().into_iter().chain(state::elsewhere().into_iter().map(|folder| folder.join(FILE))).collect()
 }
 
-/// The files of records that are there.
+/// The files with records in them.
 pub(crate) fn there() -> Vec<PathBuf> {
-    let trusted = |path: &PathBuf| path.is_file() && path.parent().is_some_and(state::is_trusted);
-    paths().into_iter().filter(trusted).collect()
+    let trusted = |path: &PathBuf| path.parent().is_some_and(state::is_trusted);
+    let some = |path: &PathBuf| fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() > 0);
+    paths().into_iter().filter(some).filter(trusted).collect()
 }
 
 /// Leaves a record, as far as that is possible: there is nobody to tell when it is not.

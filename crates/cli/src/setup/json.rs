@@ -40,12 +40,7 @@ impl Hooks {
     pub(super) fn add(&self, text: &str) -> Result<String, Why> {
         let (bom, plain) = parted(text);
         // Where there was nothing, the file ends with a line break like any other.
-        let plain = match plain.trim().is_empty() {
-            true if plain.contains("\r\n") => "{}\r\n",
-            true => "{}\n",
-            false => plain,
-        };
-        let root = parsed(plain)?;
+        let root = parsed(if plain.trim().is_empty() { "{}\n" } else { plain })?;
         let settings = root.object_value().ok_or_else(|| shape("it holds no JSON object"))?;
         once(&settings)?;
         let hooks =
@@ -54,7 +49,7 @@ impl Hooks {
         for entry in &self.entries {
             self.add_entry(&hooks, entry)?;
         }
-        Ok(bom + &root.to_string())
+        Ok(bom + &with_breaks_of(plain, root.to_string()))
     }
 
     fn add_entry(&self, hooks: &CstObject, entry: &Entry) -> Result<(), Why> {
@@ -144,6 +139,16 @@ fn mend(hook: &CstObject, wanted: &Value) {
 /// The list of hooks in a group.
 fn list(group: &CstNode) -> Option<CstArray> {
     group.as_object()?.array_value("hooks")
+}
+
+/// The text with the line breaks of the one before, where those are all of the other kind, also in a comment.
+fn with_breaks_of(before: &str, text: String) -> String {
+    let other = before.matches("\r\n").count();
+    if other > 0 && other == before.matches('\n').count() {
+        text.replace("\r\n", "\n").replace('\n', "\r\n")
+    } else {
+        text
+    }
 }
 
 /// A byte order mark, and the text behind it.
