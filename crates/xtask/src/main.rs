@@ -1,4 +1,4 @@
-//! Checks and chores of the repository: `cargo xtask ci`, `live`, `bench`, `record` and `soak`.
+//! Checks and chores of the repository: `cargo xtask ci`, `live`, `bench`, `kill`, `record` and `soak`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -7,6 +7,7 @@
 
 mod bench;
 mod ci;
+mod kill;
 mod live;
 mod record;
 mod shell;
@@ -42,6 +43,18 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
         arguments: Vec<OsString>,
     },
+    /// Kill writers of one ledger at random moments; what was acknowledged must be there.
+    Kill {
+        /// How many kills.
+        #[arg(long, default_value_t = 1_000)]
+        times: usize,
+        /// How many writers at a time, each a process.
+        #[arg(long, default_value_t = 4)]
+        writers: usize,
+        /// What the moments are drawn from.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Record the demo sessions anew, from the real agent programs.
     Record,
     /// Let several processes write, forward and search in one ledger, and kill one now and then.
@@ -70,6 +83,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Ci => ci::ci(),
         Chore::Live { sayso } => live::live(sayso),
         Chore::Bench { arguments } => bench::bench(&arguments),
+        Chore::Kill { times, writers, seed } => kill::kill(times, writers, seed),
         Chore::Record => record::record(),
         Chore::Soak { seconds, processes } => soak::soak(seconds, processes),
         Chore::SoakWorker { folder, n, of } => soak::work(&folder, n, of),

@@ -2,6 +2,7 @@
 
 mod backup;
 mod killed;
+mod kills;
 mod locks;
 mod opening;
 mod outputs;
@@ -104,6 +105,7 @@ fn the_part_of_another_process() {
         "same keys" => locks::same_keys(&folder),
         "stream" => outputs::stream(&folder, n),
         "append" => killed::append(&folder, n),
+        "write until killed" => kills::write(&folder, n),
         "until full" => killed::until_full(&folder),
         "half upgrade" => upgrade::half(&folder),
         "backup" => backup::make(&folder),
