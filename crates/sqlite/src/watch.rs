@@ -109,6 +109,21 @@ impl SqliteStore {
             .map_err(|fault| fault.at(self.path(), "reading settings"))
     }
 
+    /// Bounds the ledger's file: it may have so many pages more than it has. `None` takes the bound away.
+    ///
+    /// # Errors
+    ///
+    /// Storage errors.
+    pub fn bound_pages(&self, more: Option<u32>) -> Result<(), StoreError> {
+        let writer = lock(self.writer());
+        let bound = || {
+            let has: u32 = writer.conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
+            let most = more.map_or(u32::MAX - 1, |more| has.saturating_add(more));
+            writer.conn.pragma_update_and_check(None, "max_page_count", most, |_| Ok(()))
+        };
+        bound().map_err(|e| Fault::from(e).at(self.path(), "bounding the file"))
+    }
+
     /// The steps of a statement's plan, as SQLite describes them.
     ///
     /// # Errors

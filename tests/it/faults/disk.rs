@@ -129,7 +129,12 @@ struct State {
     plan: Option<(usize, Fault)>,
     no_power: bool,
     no_room: bool,
+    /// Bytes that all files may have together, where they are bounded.
+    quota: Option<u64>,
+    /// Nothing can be changed any more.
+    read_only: bool,
     files: BTreeMap<PathBuf, Kept>,
+    sizes: BTreeMap<PathBuf, u64>,
 }
 
 impl State {
@@ -144,7 +149,11 @@ impl State {
         {
             return self.strike(fault, call);
         }
-        if self.no_room && call == Call::Write { Goes::NoRoom } else { Goes::Well }
+        match call {
+            Call::Write | Call::Truncate | Call::Sync | Call::Delete if self.read_only => Goes::Wrong,
+            Call::Write if self.no_room => Goes::NoRoom,
+            _ => Goes::Well,
+        }
     }
 
     fn strike(&mut self, fault: Fault, call: Call) -> Goes {
@@ -183,7 +192,30 @@ impl Disk {
     /// From here on all goes well.
     pub(super) fn heal(&self) {
         let mut state = self.state();
-        (state.plan, state.no_room) = (None, false);
+        (state.plan, state.no_room, state.quota, state.read_only) = (None, false, None, false);
+    }
+
+    /// All files may have so many bytes more than they have.
+    pub(super) fn bound(&self, more: u64) {
+        let mut state = self.state();
+        state.quota = Some(state.sizes.values().sum::<u64>() + more);
+    }
+
+    /// Nothing can be changed from here on.
+    pub(super) fn make_read_only(&self) {
+        self.state().read_only = true;
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.state().read_only
+    }
+
+    /// Whether a file may have bytes up to there. What is there already may be written over.
+    pub(super) fn has_room(&self, path: &Path, end: u64) -> bool {
+        let state = self.state();
+        let own = state.sizes.get(path).copied().unwrap_or(0);
+        let more = end.saturating_sub(own);
+        more == 0 || state.quota.is_none_or(|most| state.sizes.values().sum::<u64>() + more <= most)
     }
 
     /// What was asked since the last plan.
@@ -204,16 +236,25 @@ impl Disk {
         let mut state = self.state();
         if !state.files.contains_key(path) {
             let synced = fs::read(path).unwrap_or_default();
+            state.sizes.insert(path.to_owned(), synced.len() as u64);
             state.files.insert(path.to_owned(), Kept { synced, since: Vec::new() });
         }
     }
 
     pub(super) fn written(&self, path: &Path, at: usize, bytes: &[u8]) {
+        self.sized(path, |size| size.max((at + bytes.len()) as u64));
         self.changed(path, Change::Write { at, bytes: bytes.to_vec() });
     }
 
     pub(super) fn truncated(&self, path: &Path, size: usize) {
+        self.sized(path, |_| size as u64);
         self.changed(path, Change::Truncate(size));
+    }
+
+    fn sized(&self, path: &Path, size: impl FnOnce(u64) -> u64) {
+        if let Some(now) = self.state().sizes.get_mut(path) {
+            *now = size(*now);
+        }
     }
 
     fn changed(&self, path: &Path, change: Change) {
@@ -229,7 +270,9 @@ impl Disk {
     }
 
     pub(super) fn deleted(&self, path: &Path) {
-        self.state().files.remove(path);
+        let mut state = self.state();
+        state.files.remove(path);
+        state.sizes.remove(path);
     }
 
     /// The power is back: every file holds what was synced, and of the rest what `unsynced` says. Memory that processes

@@ -5,6 +5,8 @@
 
 mod disk;
 mod flips;
+mod relay;
+mod room;
 mod steps;
 mod vfs;
 
@@ -43,11 +45,13 @@ struct Shape {
     sessions: Vec<(String, Vec<String>)>,
     outputs: BTreeSet<String>,
     found: Vec<String>,
+    relay: Vec<String>,
 }
 
 fn shape(ledger: &Ledger) -> Shape {
     let reader = ledger.reader(Scope::All);
-    let mut shape = Shape { sessions: Vec::new(), outputs: BTreeSet::new(), found: Vec::new() };
+    let relay = relay::words(ledger);
+    let mut shape = Shape { sessions: Vec::new(), outputs: BTreeSet::new(), found: Vec::new(), relay };
     for session in reader.sessions(None).unwrap() {
         let entries = reader.walk(session.id, 0).map(|entry| steps::words(&entry.unwrap())).collect();
         let name = format!("{} closed:{}", session.title, session.closed);
@@ -150,7 +154,8 @@ impl Run {
         if self.path().exists() {
             shapes.push(shape(&open(&self.path()).unwrap()));
         } else {
-            shapes.push(Shape { sessions: Vec::new(), outputs: BTreeSet::new(), found: nothing_found() });
+            let (sessions, outputs, relay) = (Vec::new(), BTreeSet::new(), Vec::new());
+            shapes.push(Shape { sessions, outputs, found: nothing_found(), relay });
         }
         let ledger = open(&self.path()).unwrap();
         for step in self.scenario.steps {

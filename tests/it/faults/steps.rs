@@ -9,6 +9,8 @@ use sayso::{
     Placed, Quotes, ReinjectRequest, Scope, SpeakerKind, Trigger,
 };
 
+use super::relay;
+
 pub(super) type Step = fn(&Ledger) -> Result<(), Error>;
 
 /// A ledger as it is before, and what is done then.
@@ -44,6 +46,21 @@ pub(super) const ALL: &[Scenario] = &[
         gone: Some("said before 3"),
     },
     Scenario { name: "checkpoint", before: worked, steps: &[large, append::<1>], gone: None },
+    Scenario {
+        name: "relay",
+        before: told,
+        steps: &[
+            relay::accept,
+            relay::claim,
+            relay::started,
+            relay::answer,
+            relay::send,
+            relay::receipt,
+            relay::notice,
+            relay::cancel,
+        ],
+        gone: None,
+    },
     Scenario { name: "upgrade from schema 1", before: schema::<1>, steps: &[make, append::<1>], gone: None },
     Scenario { name: "upgrade from schema 2", before: schema::<2>, steps: &[make, append::<1>], gone: None },
     Scenario { name: "upgrade from schema 4", before: schema::<4>, steps: &[make, append::<1>], gone: None },
@@ -52,7 +69,7 @@ pub(super) const ALL: &[Scenario] = &[
 /// Words that are taken away by some scenario.
 pub(super) const GONE: &str = "xylophone-4711";
 
-fn plan(ledger: &Ledger) -> Result<Session, Error> {
+pub(super) fn plan(ledger: &Ledger) -> Result<Session, Error> {
     ledger.session("Acme", "Plan")
 }
 

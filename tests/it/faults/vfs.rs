@@ -89,6 +89,7 @@ unsafe extern "C" fn open(
         if disk.decide(Call::Open) != Goes::Well {
             return ffi::SQLITE_CANTOPEN;
         }
+        let flags = if disk.is_read_only() { read_only(flags) } else { flags };
         let behind = file.cast::<u8>().add(size_of::<Shim>()).cast::<ffi::sqlite3_file>();
         let code = system(real(), name, behind, flags, out);
         if code == ffi::SQLITE_OK {
@@ -99,6 +100,11 @@ unsafe extern "C" fn open(
         }
         code
     }
+}
+
+/// As the system opens a file that may only be read.
+fn read_only(flags: c_int) -> c_int {
+    (flags & !(ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE)) | ffi::SQLITE_OPEN_READONLY
 }
 
 unsafe extern "C" fn delete(_: *mut ffi::sqlite3_vfs, name: *const c_char, sync: c_int) -> c_int {
@@ -165,9 +171,10 @@ unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, from: *const c_void, le
         }
         code
     };
+    let end = u64::try_from(at + i64::from(len)).unwrap();
     match open.disk.decide(Call::Write) {
-        Goes::Well => put(len),
-        Goes::NoRoom => ffi::SQLITE_FULL,
+        Goes::Well if open.disk.has_room(&open.path, end) => put(len),
+        Goes::Well | Goes::NoRoom => ffi::SQLITE_FULL,
         Goes::Wrong => ffi::SQLITE_IOERR_WRITE,
         Goes::Half => {
             put(len / 2);
