@@ -1,7 +1,7 @@
 //! What `verify` finds when somebody edits the file, and what only a head kept elsewhere shows.
 
 mod columns;
-mod relay;
+pub(crate) mod relay;
 mod rich;
 pub(crate) mod sample;
 

@@ -66,6 +66,9 @@ pub const INJECTION_UNKNOWN_MS: i64 = 90_000;
 pub const RETRY_FIRST_MS: i64 = 1_000;
 /// Milliseconds that an attempt waits at most.
 pub const RETRY_MOST_MS: i64 = 300_000;
+/// Copies of one part at most where nobody ever says whether it arrived: the first, and repeats that say what they are. Then a
+/// person decides.
+pub const MARKED_COPIES: u32 = 3;
 /// Milliseconds after which a delivery that surely never arrived is not tried again by itself.
 pub const RETRY_FOR_MS: i64 = 86_400_000;
 /// Bytes of what a source or sink gives to be kept unread (destination, ids, cursor, receipt) at most, and of a reason.

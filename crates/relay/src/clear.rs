@@ -1,25 +1,15 @@
 //! Clearing up what may have arrived.
 
-use sayso::model::limits::{RETRY_FIRST_MS, RETRY_MOST_MS, SENDING_MS};
+use sayso::model::limits::{MARKED_COPIES, RETRY_MOST_MS, SENDING_MS};
 use sayso::model::relay::Ground;
 use sayso::model::{Delivery, DeliveryState};
 use sayso::store::RelayCommand;
 
 use crate::error::Error;
-use crate::flaw::Flaw;
-use crate::port::{Ability, Blind, Outgoing, Probed, Receipt, UtcMs};
+use crate::flaw::{Flaw, Point};
+use crate::port::{Ability, Blind, Probed, Receipt};
 use crate::relay::{Ports, Relay, after};
 use crate::words::short;
-
-/// How often something is sent at most where nobody ever says whether it arrived: once, and repeats that say what they are.
-const MARKED_MOST: u32 = 3;
-
-/// When a delivery that may have arrived is cleared up: the more attempts there were, the later.
-pub(crate) fn looked_after(d: &Delivery) -> UtcMs {
-    let doubled = (1_i64 << d.attempts.min(20)).saturating_sub(1).saturating_mul(RETRY_FIRST_MS);
-    let most = RETRY_MOST_MS.saturating_mul(i64::from(d.attempts));
-    after(d.first_sent_at.unwrap_or(d.created_at), doubled.min(most))
-}
 
 impl Relay {
     /// What was being sent by somebody whose time is over, or may have arrived, is cleared up as far as the sinks allow.
@@ -31,16 +21,29 @@ impl Relay {
             }
         }
         for d in self.open_deliveries()? {
+            let waits = d.uncertain && d.state == DeliveryState::Ready;
             match (d.state, d.late.first()) {
                 (DeliveryState::Unknown | DeliveryState::Parked, Some(receipt)) => {
                     let receipt = receipt.clone();
                     self.resolve(&d, receipt)?;
                 }
+                (DeliveryState::Ready, Some(receipt)) if waits => self.resolve(&d, receipt.clone())?,
                 (DeliveryState::Unknown, None) => self.clear(ports, &d)?,
+                // It was to be sent again, and now that would be blind.
+                (DeliveryState::Ready, None) if waits && self.is_blind(ports, &d)? => {
+                    self.clear(ports, &d)?
+                }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    fn is_blind(&self, ports: &Ports<'_>, d: &Delivery) -> Result<bool, Error> {
+        let request = self.reader.request(d.request)?;
+        let channel = request.and_then(|r| r.inlet).map(|inlet| inlet.channel);
+        let sender = channel.and_then(|channel| ports.senders.get(&channel));
+        Ok(sender.is_some_and(|sender| d.sendable(self.key_ttl_ms(&**sender), self.now()).is_err()))
     }
 
     fn resolve(&mut self, d: &Delivery, receipt: String) -> Result<(), Error> {
@@ -58,17 +61,22 @@ impl Relay {
         match sender.ability() {
             // A sink that takes and never confirms must not be asked, nor given the same again, in every round.
             Ability::Key { .. } | Ability::Probe | Ability::Opaque(Blind::ResendMarked)
-                if self.now() < looked_after(d) =>
+                if self.now() < d.cleared_from() =>
             {
                 Ok(())
             }
-            Ability::Key { ttl_ms } => self.with_key(d, ttl_ms),
+            Ability::Key { .. } => {
+                let ttl_ms = self.key_ttl_ms(&**sender).unwrap_or_default();
+                self.with_key(d, ttl_ms)
+            }
             Ability::Probe => {
+                self.flaws.at(Point::BeforeProbe);
                 let probed = sender.probe(&outgoing);
-                self.probed(d, &outgoing, probed)
+                self.flaws.at(Point::AfterProbe);
+                self.probed(d, probed)
             }
             Ability::Opaque(Blind::Park) => self.park(d, "the sink cannot tell whether it arrived"),
-            Ability::Opaque(Blind::ResendMarked) if d.attempts >= MARKED_MOST => {
+            Ability::Opaque(Blind::ResendMarked) if d.attempts >= MARKED_COPIES => {
                 self.park(d, "it was repeated, and never confirmed")
             }
             Ability::Opaque(Blind::ResendMarked) => self.retry(d, Ground::Marked),
@@ -76,25 +84,19 @@ impl Relay {
     }
 
     fn with_key(&mut self, d: &Delivery, ttl_ms: u64) -> Result<(), Error> {
-        let since = d.first_sent_at.unwrap_or(d.created_at);
-        // The attempt itself must not last past the end of what the sink remembers.
-        let until = after(since, i64::try_from(ttl_ms).unwrap_or(i64::MAX));
-        match self.now() < until {
-            true => self.retry(d, Ground::Key { ttl_ms }),
-            false => self.park(d, "the sink does not know its key any more"),
+        match d.key_known(ttl_ms, self.now()) {
+            Ok(()) => self.retry(d, Ground::Key { ttl_ms }),
+            Err(_) => self.park(d, "the sink does not know its key any more"),
         }
     }
 
-    fn probed(&mut self, d: &Delivery, outgoing: &Outgoing, probed: Probed) -> Result<(), Error> {
+    fn probed(&mut self, d: &Delivery, probed: Probed) -> Result<(), Error> {
         let patience = after(d.first_sent_at.unwrap_or(d.created_at), SENDING_MS + RETRY_MOST_MS);
         match probed {
             Probed::Delivered(Receipt(receipt)) if !receipt.is_empty() => self.resolve(d, short(&receipt)),
             Probed::Delivered(_) => self.park(d, "the sink has it, and gave no receipt"),
             Probed::NotSent => self.retry(d, Ground::NotSent),
-            Probed::CannotTell { why } if self.now() >= patience => {
-                let _ = outgoing;
-                self.park(d, &short(&why))
-            }
+            Probed::CannotTell { why } if self.now() >= patience => self.park(d, &short(&why)),
             Probed::CannotTell { .. } => Ok(()),
         }
     }

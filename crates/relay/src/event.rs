@@ -1,7 +1,9 @@
 //! What a session says.
 
-use sayso::model::relay::{AnswerState, InjectionEnd, InjectionState, TurnEnd};
-use sayso::model::{DeliveryKind, MarkKind, PartBody, Request, RequestId, SpeakerKind, ToolCall, TurnId};
+use sayso::model::relay::{AnswerState, TurnEnd};
+use sayso::model::{
+    DeliveryId, DeliveryKind, MarkKind, PartBody, Request, RequestId, SpeakerKind, ToolCall, TurnId,
+};
 use sayso::store::{Command, Intend, MarkEntry, RelayCommand};
 use sayso::{NewTurn, Plan, SpeakerRef};
 
@@ -9,7 +11,29 @@ use crate::error::Error;
 use crate::flaw::Flaw;
 use crate::port::{Call, SessionEvent, Stop};
 use crate::relay::{Ports, Relay, Senders, step, won};
+use crate::whose::Whose;
 use crate::words::short;
+
+/// To whom words go, as which message.
+pub(crate) struct To<'r> {
+    pub(crate) request: &'r Request,
+    pub(crate) kind: DeliveryKind,
+    pub(crate) key: String,
+    /// Why nobody knows whether they are for this request.
+    pub(crate) doubt: Option<&'r str>,
+}
+
+impl<'r> To<'r> {
+    pub(crate) fn new(request: &'r Request, kind: DeliveryKind, key: &str) -> Self {
+        Self { request, kind, key: key.to_owned(), doubt: None }
+    }
+
+    pub(crate) fn intend(&self, turn: TurnId, parts: Vec<(DeliveryId, String)>) -> RelayCommand {
+        let (request, kind, key) = (self.request.id, self.kind, self.key.clone());
+        let doubt = self.doubt.map(str::to_owned);
+        RelayCommand::Intend(Intend { request, kind, key, turn, parts, doubt })
+    }
+}
 
 /// A message of the agent that ended.
 struct Ended<'e> {
@@ -19,8 +43,16 @@ struct Ended<'e> {
     stop: Stop,
 }
 
+impl Ended<'_> {
+    /// The key of its turn: the same again is the same message.
+    fn key(&self) -> Option<String> {
+        self.message.map(|id| format!("message {id}"))
+    }
+}
+
 impl Relay {
-    /// Takes in what the session said. What the agent says is for the message that was started last.
+    /// Takes in what the session said: for the request that it names, else for the one that was started last. Where it may as well be the
+    /// answer to an earlier one, it goes to nobody by itself.
     ///
     /// # Errors
     ///
@@ -32,20 +64,29 @@ impl Relay {
         };
         match event {
             SessionEvent::Started { request } => self.started(*request, &route),
-            SessionEvent::Ended { message, text_parts, calls, stop } => {
+            SessionEvent::Ended { request, message, text_parts, calls, stop } => {
                 let texts = text_parts.iter().filter(|t| !t.trim().is_empty()).cloned().collect();
                 let ended = Ended { message: message.as_deref(), texts, calls, stop: *stop };
-                self.ended(ports.senders, &agent, &ended)
+                let whose = self.whose(*request, &route)?;
+                self.ended(ports.senders, &agent, &whose, &ended)
             }
-            SessionEvent::Progress { message, text } => {
-                self.progress(ports.senders, &agent, message.as_deref(), text)
+            SessionEvent::Progress { request, message, text } => {
+                let whose = self.whose(*request, &route)?;
+                self.progress(ports.senders, &agent, &whose, (message.as_deref(), text))
             }
-            SessionEvent::ToolResult { call, tool, outcome, result, output } => {
-                self.tool_result(ports.senders, (call, tool, *outcome), result, *output)
+            SessionEvent::ToolResult { request, call, tool, outcome, result, output } => {
+                let whose = self.whose(*request, &route)?;
+                self.tool_result(ports.senders, whose, (call, tool, *outcome), result, *output)
             }
-            SessionEvent::Settled => self.settled(ports.senders, &agent),
+            SessionEvent::Settled { request } => {
+                let whose = self.whose(*request, &route)?;
+                self.settled(ports.senders, &agent, &whose)
+            }
             SessionEvent::Idle => Ok(()),
-            SessionEvent::Failed { why } => self.interrupted(why),
+            SessionEvent::Failed { request, why } => {
+                let whose = self.whose(*request, &route)?;
+                self.interrupted(whose.request(), why)
+            }
             SessionEvent::Gone => self.gone(),
         }
     }
@@ -76,25 +117,49 @@ impl Relay {
         Ok(())
     }
 
-    fn ended(&mut self, senders: &Senders, agent: &str, ended: &Ended<'_>) -> Result<(), Error> {
-        let request = self.listening()?;
-        if ended.texts.is_empty() && ended.calls.is_empty() {
-            return self.stopped(request.as_ref(), ended.stop);
+    fn ended(
+        &mut self,
+        senders: &Senders,
+        agent: &str,
+        whose: &Whose,
+        ended: &Ended<'_>,
+    ) -> Result<(), Error> {
+        let request = whose.request();
+        if !ended.texts.is_empty() || !ended.calls.is_empty() {
+            let to = self.answers(whose, ended)?;
+            self.say(senders, said(agent, request, ended), to, &ended.texts.join("\n"))?;
         }
-        let beside = self.flaws.is(Flaw::AnyTextIsFinal);
-        let is_final = ended.stop == Stop::Stop && ended.calls.is_empty() || beside;
-        let answers = request.as_ref().filter(|r| is_final && r.answer != AnswerState::Final);
-        let answers = answers.filter(|_| !ended.texts.is_empty());
-        let turn = said(agent, request.as_ref(), ended);
-        self.say(senders, turn, answers, (DeliveryKind::Reply, "reply"), &ended.texts.join("\n"))?;
-        self.stopped(request.as_ref(), ended.stop)
-    }
-
-    fn stopped(&mut self, request: Option<&Request>, stop: Stop) -> Result<(), Error> {
-        match (request, stop) {
-            (Some(_), Stop::Aborted) => self.interrupted("somebody stopped the agent"),
+        match ended.stop {
+            Stop::Aborted => self.interrupted(request, "somebody stopped the agent"),
             _ => Ok(()),
         }
+    }
+
+    /// Whom the words of a message answer, where they answer.
+    fn answers<'w>(&self, whose: &'w Whose, ended: &Ended<'_>) -> Result<Option<To<'w>>, Error> {
+        let last = ended.stop == Stop::Stop && ended.calls.is_empty();
+        if ended.texts.is_empty() || !(last || self.flaws.is(Flaw::AnyTextIsFinal)) {
+            return Ok(None);
+        }
+        Ok(match whose {
+            Whose::Of(request) if request.answer != AnswerState::Final => {
+                Some(To::new(request, DeliveryKind::Reply, "reply"))
+            }
+            Whose::Doubt { by: Some(by), why } => self.doubted(ended)?.map(|key| {
+                let (request, kind, doubt) = (&**by, DeliveryKind::Reply, Some(why.as_str()));
+                To { request, kind, key, doubt }
+            }),
+            Whose::Of(_) | Whose::Nobody | Whose::Doubt { by: None, .. } => None,
+        })
+    }
+
+    /// The key of words in doubt; none where they are told again: they were taken in whole the first time.
+    fn doubted(&self, ended: &Ended<'_>) -> Result<Option<String>, Error> {
+        let Some(key) = ended.key() else {
+            return Ok(Some(self.reader.ledger().fresh_delivery().to_string()));
+        };
+        let known = self.reader.known(self.session, &key)?;
+        Ok(known.is_none().then_some(key))
     }
 
     /// Appends a turn, and sends its words to the person who sent a request.
@@ -102,22 +167,19 @@ impl Relay {
         &mut self,
         senders: &Senders,
         turn: NewTurn,
-        to: Option<&Request>,
-        (kind, key): (DeliveryKind, &str),
+        to: Option<To<'_>>,
         text: &str,
     ) -> Result<(), Error> {
         let (session, at) = (self.session, self.now());
         let known = turn.key.as_deref().map(|key| self.reader.known(session, key)).transpose()?.flatten();
-        let parts = to.map(|request| self.split(senders, request, text));
+        let parts = to.as_ref().map(|to| self.split(senders, to.request, text));
         self.write(|plan| {
             let id = match &known {
                 Some(known) => known.id,
                 None => plan.append(session, turn.clone())?,
             };
-            if let (Some(request), Some(parts)) = (to, &parts) {
-                let (request, key) = (request.id, key.to_owned());
-                let parts = parts.clone();
-                plan.push(step(at, RelayCommand::Intend(Intend { request, kind, key, turn: id, parts })));
+            if let (Some(to), Some(parts)) = (&to, &parts) {
+                plan.push(step(at, to.intend(id, parts.clone())));
             }
             Ok(())
         })?;
@@ -140,37 +202,42 @@ impl Relay {
         parts.into_iter().map(|part| (self.reader.ledger().fresh_delivery(), part)).collect()
     }
 
+    /// Words in doubt are kept in the session: what comes at the end is what a person decides about.
     fn progress(
         &mut self,
         senders: &Senders,
         agent: &str,
-        message: Option<&str>,
-        text: &str,
+        whose: &Whose,
+        (message, text): (Option<&str>, &str),
     ) -> Result<(), Error> {
-        let request = self.listening()?.filter(|r| r.inlet.is_some());
-        let Some(request) = request.filter(|_| !text.trim().is_empty()) else { return Ok(()) };
+        let doubt = matches!(whose, Whose::Doubt { .. });
+        let request = whose.request().filter(|r| r.inlet.is_some());
+        if text.trim().is_empty() || (request.is_none() && !doubt) {
+            return Ok(());
+        }
         let key = match message {
             Some(message) => format!("message {message}"),
             // Each is a message of its own.
             None => self.reader.ledger().fresh_delivery().to_string(),
         };
         let turn = NewTurn::text(SpeakerKind::Agent, agent, text).with_key(key.clone());
-        let turn = NewTurn { reply_to: Some(request.turn), ..turn };
-        self.say(senders, turn, Some(&request), (DeliveryKind::Progress, &key), text)
+        let turn = NewTurn { reply_to: request.map(|r| r.turn), ..turn };
+        let to = request.map(|r| To::new(r, DeliveryKind::Progress, &key));
+        self.say(senders, turn, to, text)
     }
 
-    fn settled(&mut self, senders: &Senders, agent: &str) -> Result<(), Error> {
-        let Some(request) = self.listening()? else { return Ok(()) };
+    fn settled(&mut self, senders: &Senders, agent: &str, whose: &Whose) -> Result<(), Error> {
+        let Some(request) = whose.request() else { return Ok(()) };
         if self.flaws.is(Flaw::AnswerOnSettle) && request.answer != AnswerState::Final {
             let turn = NewTurn::text(SpeakerKind::Agent, agent, "Done.");
-            self.say(senders, turn, Some(&request), (DeliveryKind::Reply, "reply"), "Done.")?;
+            self.say(senders, turn, Some(To::new(request, DeliveryKind::Reply, "reply")), "Done.")?;
         }
-        self.end_turn(&request, TurnEnd::Settled)
+        self.end_turn(request, TurnEnd::Settled)
     }
 
-    fn interrupted(&mut self, why: &str) -> Result<(), Error> {
-        let Some(request) = self.listening()? else { return Ok(()) };
-        self.end_turn(&request, TurnEnd::Interrupted { why: short(why) })
+    fn interrupted(&mut self, request: Option<&Request>, why: &str) -> Result<(), Error> {
+        let Some(request) = request else { return Ok(()) };
+        self.end_turn(request, TurnEnd::Interrupted { why: short(why) })
     }
 
     fn end_turn(&mut self, request: &Request, end: TurnEnd) -> Result<(), Error> {
@@ -180,26 +247,11 @@ impl Relay {
         self.steps(vec![RelayCommand::EndTurn { request: request.id, end }]).map(|_| ())
     }
 
-    /// Nothing more comes of the session: what it was in the middle of is interrupted, and what was being put in may be in.
+    /// Nothing more comes of the session.
     fn gone(&mut self) -> Result<(), Error> {
-        let mut steps = Vec::new();
-        for r in self.open_requests()? {
-            let why = "the session ended".to_owned();
-            match r.injection {
-                InjectionState::Injecting => {
-                    let end = InjectionEnd::Lost { why };
-                    steps.push(RelayCommand::EndInjection { request: r.id, fence: r.fence, end });
-                }
-                _ if r.listening => {
-                    let end = TurnEnd::Interrupted { why };
-                    steps.push(RelayCommand::EndTurn { request: r.id, end });
-                }
-                _ => {}
-            }
-        }
-        steps.push(RelayCommand::Started { session: self.session, request: None });
+        let (session, why) = (self.session, "the session ended".to_owned());
         self.heard = Some(None);
-        self.race(steps).map(|_| ())
+        self.race(vec![RelayCommand::SessionGone { session, why }]).map(|_| ())
     }
 
     /// What a relay itself says to the person.
@@ -210,11 +262,11 @@ impl Relay {
         (kind, key): (DeliveryKind, &str),
         text: &str,
     ) -> Result<(), Error> {
+        let to = To::new(request, kind, key);
         let turn =
             NewTurn { reply_to: Some(request.turn), ..NewTurn::text(SpeakerKind::System, "relay", text) };
-        let said = self.say(senders, turn, Some(request), (kind, key), text);
-        // Another relay may have come first; a flawed one is not let off.
-        if self.flaws.is(Flaw::DeadlineFromAccept) { said } else { won(said).map(|_| ()) }
+        // Another relay may have come first.
+        won(self.say(senders, turn, Some(to), text)).map(|_| ())
     }
 }
 
@@ -230,7 +282,7 @@ fn said(agent: &str, request: Option<&Request>, ended: &Ended<'_>) -> NewTurn {
         said_at: None,
         reply_to: request.map(|r| r.turn),
         parts: texts.chain(calls).map(|body| (None, body)).collect(),
-        key: ended.message.map(|id| format!("message {id}")),
+        key: ended.key(),
         repairs: 0,
     }
 }

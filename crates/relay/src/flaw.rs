@@ -24,11 +24,17 @@ pub enum Flaw {
     DeadlineFromAccept,
     /// Text beside a tool call is taken for the answer.
     AnyTextIsFinal,
+    /// A sink is taken to know a key for ever.
+    KeyForEver,
+    /// Which request something belongs to is not read.
+    NamesUnread,
+    /// What names no request is for the one that was started last, whoever else waits for an answer.
+    LastIsMeant,
 }
 
 impl Flaw {
     /// Every flaw.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::AnswerOnSettle,
         Self::BlindResend,
         Self::GlobalDestination,
@@ -39,6 +45,9 @@ impl Flaw {
         Self::NoMarkBeforeSending,
         Self::DeadlineFromAccept,
         Self::AnyTextIsFinal,
+        Self::KeyForEver,
+        Self::NamesUnread,
+        Self::LastIsMeant,
     ];
 }
 
@@ -57,6 +66,14 @@ pub enum Point {
     BeforeInject,
     /// The session answered.
     AfterInject,
+    /// A sink, or the session, is about to be asked what it knows.
+    BeforeProbe,
+    /// It answered.
+    AfterProbe,
+    /// The bytes of a text for a person are about to be kept.
+    BeforeKeep,
+    /// They are kept, and nothing refers to them yet.
+    AfterKeep,
 }
 
 /// What a test does at each point.

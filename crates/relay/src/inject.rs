@@ -37,7 +37,9 @@ impl Relay {
         let unknown = self.open_requests()?.into_iter().filter(|r| r.injection == InjectionState::Unknown);
         for r in unknown.collect::<Vec<_>>() {
             let Some(agent) = ports.agent.as_mut() else { break };
+            self.flaws.at(Point::BeforeProbe);
             let (seen, route) = (agent.probe(r.id), agent.route());
+            self.flaws.at(Point::AfterProbe);
             let over = r.not_before.is_none_or(|until| until <= at);
             match seen {
                 Seen::Seen => self.started(Some(r.id), &route)?,
@@ -153,21 +155,32 @@ impl Relay {
     pub(crate) fn fall_back(&mut self, senders: &Senders) -> Result<(), Error> {
         let at = self.now();
         for r in self.open_requests()?.into_iter().filter(|r| r.inlet.is_some()) {
-            let from = match self.flaws.is(Flaw::DeadlineFromAccept) {
-                true => Some(after(r.accepted_at, sayso::model::limits::ANSWER_MS)),
-                false => r.deadline,
-            };
-            let late = r.answer == AnswerState::None && from.is_some_and(|deadline| deadline <= at);
+            let late = r.answer == AnswerState::None && r.deadline.is_some_and(|deadline| deadline <= at);
             let waits = r.injection == InjectionState::Queued && after(r.accepted_at, QUEUED_MS) <= at;
-            if late {
-                let interrupted = r.turn_state == TurnState::Interrupted;
-                let words = if interrupted { &self.words.interrupted } else { &self.words.fallback };
-                let words = words.clone();
+            if self.flaws.is(Flaw::DeadlineFromAccept) {
+                self.fall_back_early(senders, &r)?;
+            } else if late {
+                let words = self.no_answer(&r);
                 self.tell(senders, &r, (DeliveryKind::Fallback, "fallback"), &words)?;
             } else if waits && !self.was_told(&r, "queued")? {
                 let words = self.words.queued.clone();
                 self.tell(senders, &r, (DeliveryKind::Notice, "queued"), &words)?;
             }
+        }
+        Ok(())
+    }
+
+    fn no_answer(&self, r: &Request) -> String {
+        let interrupted = r.turn_state == TurnState::Interrupted;
+        if interrupted { self.words.interrupted.clone() } else { self.words.fallback.clone() }
+    }
+
+    /// Of a flawed relay: counted from when the message came in, and said past the rules of the ledger.
+    fn fall_back_early(&mut self, senders: &Senders, r: &Request) -> Result<(), Error> {
+        let late = after(r.accepted_at, sayso::model::limits::ANSWER_MS) <= self.now();
+        if late && r.answer == AnswerState::None && !self.was_told(r, "fallback")? {
+            let words = self.no_answer(r);
+            self.tell(senders, r, (DeliveryKind::Notice, "fallback"), &words)?;
         }
         Ok(())
     }

@@ -260,6 +260,10 @@ pub struct Call {
 }
 
 /// Something that happened in the session.
+///
+/// `request` is the request whose turn it belongs to, where the session knows, and `None` where it does not say. What names a request
+/// is for that one, however late. What names none is for the one that was started last, unless the session still owes an earlier one
+/// its answer: then it goes to nobody by itself, and a person decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionEvent {
     /// A user's message was started.
@@ -269,6 +273,8 @@ pub enum SessionEvent {
     },
     /// A message of the agent ended.
     Ended {
+        /// The request that it belongs to.
+        request: Option<RequestId>,
         /// The session's own id of the message, where it has one: the same again is the same message.
         message: Option<String>,
         /// Its texts, in order; together they are one text.
@@ -280,6 +286,8 @@ pub enum SessionEvent {
     },
     /// A part of an answer that the person is to see at once, and that is not the answer.
     Progress {
+        /// The request that it belongs to.
+        request: Option<RequestId>,
         /// The session's own id of it, where it has one: the same again is the same message.
         message: Option<String>,
         /// The text.
@@ -287,6 +295,8 @@ pub enum SessionEvent {
     },
     /// A tool answered.
     ToolResult {
+        /// The request that it belongs to.
+        request: Option<RequestId>,
         /// The call's id.
         call: String,
         /// The tool.
@@ -298,12 +308,17 @@ pub enum SessionEvent {
         /// The stored output that holds all of it, where somebody stored one.
         output: Option<OutputId>,
     },
-    /// The session has nothing more to do for what was started last; that is no answer.
-    Settled,
+    /// The session has nothing more to do for a request; that is no answer.
+    Settled {
+        /// The request.
+        request: Option<RequestId>,
+    },
     /// The session would take a message now.
     Idle,
     /// The turn broke off.
     Failed {
+        /// The request that it belongs to.
+        request: Option<RequestId>,
         /// Why, for people.
         why: String,
     },

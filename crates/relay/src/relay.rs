@@ -178,6 +178,9 @@ const fn is_late(refusal: &Refusal) -> bool {
                 | R::Answered(_)
                 | R::TooEarly(_)
                 | R::NoWords(_)
+                | R::KeyForgotten(_)
+                | R::MayHaveArrived(_)
+                | R::RepeatedEnough(_)
         )
     )
 }

@@ -45,7 +45,9 @@ impl Relay {
         let deliveries = self.open_deliveries()?;
         let of_deliveries = deliveries.iter().flat_map(|d| {
             let held = d.held_until.filter(|_| d.state == DeliveryState::Held);
-            let unknown = (d.state == DeliveryState::Unknown).then(|| crate::clear::looked_after(d));
+            let unclear =
+                d.state == DeliveryState::Unknown || (d.uncertain && d.state == DeliveryState::Ready);
+            let unknown = unclear.then(|| d.cleared_from());
             [d.lease_until, d.not_before, held, unknown.filter(|then| *then > self.now())]
         });
         Ok(of_requests.chain(of_deliveries).flatten().min())

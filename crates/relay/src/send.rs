@@ -9,7 +9,7 @@ use sayso::{NewTurn, Plan};
 
 use crate::error::Error;
 use crate::flaw::{Flaw, Point};
-use crate::port::{Outgoing, Receipt, Sent, UtcMs};
+use crate::port::{Ability, Outgoing, Receipt, Sender, Sent, UtcMs};
 use crate::relay::{Ports, Relay, after, again, step, won};
 use crate::tool::directive;
 use crate::words::short;
@@ -43,16 +43,23 @@ impl Relay {
 
     /// Claims, sends, records; whether it was this relay that did.
     fn send_one(&mut self, ports: &mut Ports<'_>, d: &Delivery, request: &Request) -> Result<bool, Error> {
-        let until = after(self.now(), SENDING_MS);
-        let claim = RelayCommand::ClaimDelivery { delivery: d.id, fence: d.fence, until };
+        let at = self.now();
+        let until = after(at, SENDING_MS);
         let Some(outgoing) = self.outgoing(d, request) else { return Ok(false) };
+        let Some(sender) = ports.senders.get(&outgoing.channel) else { return Ok(false) };
+        let key_ttl_ms = self.key_ttl_ms(&**sender);
+        if d.sendable(key_ttl_ms, at).is_err() {
+            // What becomes of it is for the clearing up.
+            return Ok(false);
+        }
+        let claim = RelayCommand::ClaimDelivery { delivery: d.id, fence: d.fence, until, key_ttl_ms };
         let first = self.flaws.is(Flaw::NoMarkBeforeSending);
         if !first && !self.race(vec![claim.clone()])? {
             return Ok(false);
         }
         self.flaws.at(Point::BeforeSend);
         // Somebody who slept through the lease does not act on it any more.
-        if self.now() >= until {
+        if self.now() >= until || d.sendable(key_ttl_ms, self.now()).is_err() {
             return Ok(false);
         }
         let Some(sender) = ports.senders.get_mut(&outgoing.channel) else { return Ok(false) };
@@ -65,6 +72,15 @@ impl Relay {
         (claimed.fence, claimed.attempts) = (d.fence + 1, d.attempts + 1);
         self.sent(&claimed, sent)?;
         Ok(true)
+    }
+
+    /// For how long a sink knows a key, where it takes one.
+    pub(crate) fn key_ttl_ms(&self, sender: &dyn Sender) -> Option<u64> {
+        match sender.ability() {
+            _ if self.flaws.is(Flaw::KeyForEver) || self.flaws.is(Flaw::BlindResend) => Some(u64::MAX),
+            Ability::Key { ttl_ms } => Some(ttl_ms),
+            Ability::Probe | Ability::Opaque(_) => None,
+        }
     }
 
     pub(crate) fn outgoing(&self, d: &Delivery, request: &Request) -> Option<Outgoing> {
@@ -118,12 +134,15 @@ impl Relay {
     pub(crate) fn confirm(&mut self, d: &Delivery, word: RelayCommand, confirms: bool) -> Result<(), Error> {
         let (at, session) = (self.now(), self.session);
         let apart = self.flaws.is(Flaw::HistoryApart);
-        if apart {
-            self.race(vec![word.clone()])?;
+        if apart && !self.race(vec![word.clone()])? {
+            return Ok(());
         }
         for _ in 0..TRIES {
             let current = self.reader.delivery(d.id)?.is_some_and(|now| now.fence == d.fence);
             let follows = if confirms && current { self.follows(d, at)? } else { Follows::default() };
+            if apart && follows.is_empty() {
+                return Ok(());
+            }
             let written = self.write(|plan| {
                 if !apart {
                     plan.push(step(at, word.clone()));

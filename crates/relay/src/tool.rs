@@ -2,30 +2,39 @@
 
 use sayso::model::canon::Form;
 use sayso::model::{Attachment, DeliveryKind, Outcome, OutputId, PartBody, SpeakerKind, ToolResult};
-use sayso::store::{
-    Blob, Command, Intend, OutputState, OutputStream, RelayCommand, Run, StoreOutput, StreamKind,
-};
+use sayso::store::{Blob, Command, OutputState, OutputStream, Run, StoreOutput, StreamKind};
 use sayso::{NewTurn, SpeakerRef};
 use sayso_output::envelope::{Delivery as Word, Purpose, Received, decide};
 
 use crate::error::Error;
+use crate::event::To;
+use crate::flaw::Point;
 use crate::relay::{Relay, Senders, step};
+use crate::whose::Whose;
 
 impl Relay {
     /// A tool answered. What it has for the person is a direct delivery, in the same batch as the turn with its result.
     pub(crate) fn tool_result(
         &mut self,
         senders: &Senders,
+        whose: Whose,
         (call, tool, outcome): (&str, &str, Outcome),
         received: &Received,
         output: Option<OutputId>,
     ) -> Result<(), Error> {
         let (session, at) = (self.session, self.now());
-        let request = self.listening()?.filter(|r| r.inlet.is_some());
+        let (request, doubt) = match whose {
+            Whose::Nobody => (None, None),
+            Whose::Of(request) => (Some(request), None),
+            Whose::Doubt { by, why } => (by, Some(why)),
+        };
         let decision = decide(received, Word::Pending);
         let display = decision.person.zip(purpose(received));
         let key = format!("result {call}");
         let known = self.reader.known(session, &key)?;
+        // What is told again was taken in whole the first time.
+        let again = doubt.is_some() && known.is_some();
+        let request = request.filter(|r| r.inlet.is_some() && !again);
         let result = ToolResult {
             call_id: call.to_owned(),
             tool: tool.to_owned(),
@@ -34,10 +43,10 @@ impl Relay {
             output,
         };
         let blob = display.as_ref().map(|(text, _)| self.keep(text)).transpose()?;
-        let direct = display.as_ref().zip(request.as_ref()).map(|((text, purpose), request)| Direct {
-            request: request.id,
-            key: direct_key(tool, text, *purpose),
-            parts: self.split(senders, request, text),
+        let direct = display.as_ref().zip(request.as_ref()).map(|((text, purpose), request)| {
+            let key = direct_key(tool, text, *purpose);
+            let to = To { request, kind: DeliveryKind::Direct, key, doubt: doubt.as_deref() };
+            (to, self.split(senders, request, text))
         });
         let fresh = self.reader.ledger().fresh_output();
         let attachment = display.as_ref().map(|(_, purpose)| {
@@ -66,26 +75,20 @@ impl Relay {
                     plan.append(session, turn.clone())?
                 }
             };
-            if let Some(Direct { request, key, parts }) = &direct {
-                let (kind, request) = (DeliveryKind::Direct, *request);
-                let (key, parts) = (key.clone(), parts.clone());
-                plan.push(step(at, RelayCommand::Intend(Intend { request, kind, key, turn: id, parts })));
+            if let Some((to, parts)) = &direct {
+                plan.push(step(at, to.intend(id, parts.clone())));
             }
             Ok(())
         })?;
         Ok(())
     }
 
-    fn keep(&self, text: &str) -> Result<Blob, Error> {
-        Ok(self.reader.ledger().put_blob(&mut text.as_bytes())?)
+    fn keep(&mut self, text: &str) -> Result<Blob, Error> {
+        self.flaws.at(Point::BeforeKeep);
+        let blob = self.reader.ledger().put_blob(&mut text.as_bytes())?;
+        self.flaws.at(Point::AfterKeep);
+        Ok(blob)
     }
-}
-
-/// What goes to the person at once.
-struct Direct {
-    request: sayso::model::RequestId,
-    key: String,
-    parts: Vec<(sayso::model::DeliveryId, String)>,
 }
 
 fn purpose(received: &Received) -> Option<Purpose> {

@@ -11,7 +11,7 @@ use super::random::Random;
 use super::world::World;
 
 /// Every step happened, and every reason of a refusal that comes up among random steps.
-pub(super) const WANTED: [&str; 31] = [
+pub(super) const WANTED: [&str; 33] = [
     "Relay done",
     "Relay refused",
     "Accept Request",
@@ -21,6 +21,8 @@ pub(super) const WANTED: [&str; 31] = [
     "EndInjection Changed",
     "ExpireInjection Changed",
     "Started Changed",
+    "SessionGone Changed",
+    "SessionGone Known",
     "EndTurn Changed",
     "EndTurn Known",
     "Intend Changed",
@@ -68,7 +70,8 @@ impl World {
         let (request, delivery, fence) = (self.request(r), self.delivery(r), r.below(3) as u64);
         let (why, until) = ("why".to_owned(), UtcMs(at + r.below(3) as i64 * 50_000));
         let (session, turn, mark) = (self.session(r), self.turn(r).0, self.new_entry(r));
-        let what = match r.below(21) {
+        let key_ttl_ms = r.maybe(50, |r| r.below(200_000) as u64);
+        let what = match r.below(22) {
             0 => RelayCommand::MoveCursor { session, account: word(r), cursor: word(r) },
             1 => RelayCommand::Enroll { id: self.new_request(r), turn },
             2 | 3 => RelayCommand::ClaimInjection { request, fence, until },
@@ -77,7 +80,7 @@ impl World {
             6 => RelayCommand::Started { session, request: r.maybe(70, |r| self.request(r)) },
             7 => RelayCommand::EndTurn { request, end: turn_end(r) },
             8 => self.intend(request, *r.pick(&KINDS), turn, r),
-            9 => RelayCommand::ClaimDelivery { delivery, fence, until },
+            9 => RelayCommand::ClaimDelivery { delivery, fence, until, key_ttl_ms },
             10 | 11 => RelayCommand::Attempted { delivery, fence, attempt: attempt(r, until), mark },
             12 => RelayCommand::ExpireDelivery { delivery, fence },
             13 => RelayCommand::Resolve { delivery, fence, receipt: word(r), mark },
@@ -87,6 +90,7 @@ impl World {
             17 => RelayCommand::Release { delivery, repeat_mark: r.chance(50) },
             18 => RelayCommand::Suppress { delivery, by: word(r) },
             19 => RelayCommand::TakeLease { name: word(r), holder: word(r), until, about: word(r) },
+            20 => RelayCommand::SessionGone { session, why },
             _ => RelayCommand::DropLease { name: word(r), holder: word(r) },
         };
         self.step(at, what)
@@ -167,7 +171,7 @@ impl World {
         let until = UtcMs(self.at + 50_000);
         let mark = |world: &mut Self, r: &mut Random| world.new_entry(r);
         let receipt = "m1".to_owned();
-        steps.push((0, RelayCommand::ClaimDelivery { delivery, fence: 0, until }));
+        steps.push((0, RelayCommand::ClaimDelivery { delivery, fence: 0, until, key_ttl_ms: None }));
         match r.below(5) {
             0 => {
                 let mark = mark(self, r);
@@ -232,7 +236,11 @@ impl World {
     ) -> RelayCommand {
         let parts = (0..1 + r.below(2)).map(|_| self.new_delivery(r)).collect();
         let key = *r.pick(&["k", "reply"]);
-        intended(request, kind, key, turn, parts)
+        let mut intended = intended(request, kind, key, turn, parts);
+        if let RelayCommand::Intend(intend) = &mut intended {
+            intend.doubt = r.maybe(30, word);
+        }
+        intended
     }
 }
 
@@ -244,7 +252,7 @@ fn intended(
     parts: Vec<DeliveryId>,
 ) -> RelayCommand {
     let parts = parts.into_iter().map(|id| (id, "words".to_owned())).collect();
-    RelayCommand::Intend(Intend { request, kind, key: key.to_owned(), turn, parts })
+    RelayCommand::Intend(Intend { request, kind, key: key.to_owned(), turn, parts, doubt: None })
 }
 
 fn injection_end(r: &mut Random, not_before: UtcMs) -> InjectionEnd {

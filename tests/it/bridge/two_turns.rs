@@ -51,6 +51,7 @@ struct News {
 impl News {
     fn begins(&mut self, request: RequestId) {
         let ended = |text: &str, calls: Vec<Call>, stop| SessionEvent::Ended {
+            request: None,
             message: None,
             text_parts: vec![text.to_owned()],
             calls,
@@ -61,6 +62,7 @@ impl News {
             SessionEvent::Started { request: Some(request) },
             ended("I look.", vec![call], Stop::ToolCall),
             SessionEvent::ToolResult {
+                request: None,
                 call: "c1".to_owned(),
                 tool: "news".to_owned(),
                 outcome: Outcome::Ok,
@@ -68,7 +70,7 @@ impl News {
                 output: Some(self.output),
             },
             ended("There is news.", Vec::new(), Stop::Stop),
-            SessionEvent::Settled,
+            SessionEvent::Settled { request: None },
             SessionEvent::Idle,
         ]);
     }

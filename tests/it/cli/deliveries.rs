@@ -61,9 +61,9 @@ impl Desk {
         self.step(RelayCommand::Started { session, request: Some(request) });
         let parts = vec![(delivery, "At nine.\u{202E}".to_owned())];
         let (kind, key) = (DeliveryKind::Reply, "reply".to_owned());
-        self.step(RelayCommand::Intend(Intend { request, kind, key, turn, parts }));
+        self.step(RelayCommand::Intend(Intend { request, kind, key, turn, parts, doubt: None }));
         let until = UtcMs(self.at + 60_000);
-        self.step(RelayCommand::ClaimDelivery { delivery, fence: 0, until });
+        self.step(RelayCommand::ClaimDelivery { delivery, fence: 0, until, key_ttl_ms: None });
         let (attempt, mark) =
             (Attempt::Unknown { why: "no answer in time".into() }, self.ledger.fresh_entry());
         self.step(RelayCommand::Attempted { delivery, fence: 1, attempt, mark });

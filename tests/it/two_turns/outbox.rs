@@ -104,7 +104,7 @@ impl AgentSession for Agent {
 
 fn ended(text: &str, calls: Vec<Call>, stop: Stop) -> SessionEvent {
     let text_parts = vec![text.to_owned()];
-    SessionEvent::Ended { message: None, text_parts, calls, stop }
+    SessionEvent::Ended { request: None, message: None, text_parts, calls, stop }
 }
 
 /// Turn one: what the person got.
@@ -112,6 +112,7 @@ fn turn_one(app: &App<'_>, cell: &Cell<'_>) -> Vec<&'static str> {
     let (result, output) = app.bounded(cell.received());
     let call = Call { id: "c1".into(), tool: "news".into(), arguments: "{}".into() };
     let tool = SessionEvent::ToolResult {
+        request: None,
         call: "c1".into(),
         tool: "news".into(),
         outcome: Outcome::Ok,
@@ -119,7 +120,7 @@ fn turn_one(app: &App<'_>, cell: &Cell<'_>) -> Vec<&'static str> {
         output: Some(output),
     };
     let events = [ended("", vec![call], Stop::ToolCall), tool, ended(ANSWER, Vec::new(), Stop::Stop)];
-    let events = events.into_iter().chain([SessionEvent::Settled]).collect();
+    let events = events.into_iter().chain([SessionEvent::Settled { request: None }]).collect();
     let mut agent = Agent { events, begun: false };
     let got = Rc::new(RefCell::new(Vec::new()));
     let sink: Box<dyn Sender> = Box::new(Sink { delivery: cell.delivery, got: got.clone() });

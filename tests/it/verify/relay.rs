@@ -40,11 +40,12 @@ fn intend(n: u128, kind: DeliveryKind, key: &str, parts: &[u128]) -> RelayComman
         key: key.into(),
         turn: entry(80 + n),
         parts: parts.iter().map(|part| (delivery(*part), format!("words {part}"))).collect(),
+        doubt: None,
     })
 }
 
 fn claim(n: u128, fence: u64, until: i64) -> RelayCommand {
-    RelayCommand::ClaimDelivery { delivery: delivery(n), fence, until: UtcMs(until) }
+    RelayCommand::ClaimDelivery { delivery: delivery(n), fence, until: UtcMs(until), key_ttl_ms: None }
 }
 
 fn word(n: u128, fence: u64, attempt: Attempt) -> RelayCommand {
@@ -79,7 +80,9 @@ pub(crate) fn fill(store: &SqliteStore) {
         RelayCommand::Retry { delivery: delivery(4), fence: 1, ground: Ground::Person },
         claim(4, 1, 9_500),
         word(4, 1, delivered()),
+        // It may have arrived before, and still may.
         word(4, 2, Attempt::Retry { why: "503".into(), not_before: UtcMs(9_700) }),
+        RelayCommand::SessionGone { session, why: "the session ended".into() },
         started(2),
         RelayCommand::EndTurn { request: request(2), end: broke_off },
         intend(2, DeliveryKind::Notice, "queued", &[6]),

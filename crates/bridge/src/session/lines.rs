@@ -16,18 +16,25 @@
 //! {"type": "refused", "request": "01K…", "why": "…"}
 //! {"type": "seen", "request": "01K…", "seen": true}
 //! {"type": "started", "request": "01K…"}
-//! {"type": "progress", "id": "p1", "text": "I look."}
-//! {"type": "ended", "id": "m1", "texts": ["…"], "calls": [{"id": "c1", "tool": "news", "arguments": "{}"}], "stop": "stop"}
-//! {"type": "tool_result", "call": "c1", "tool": "news", "ok": true, "text": "…", "user": "…", "purpose": "listing",
-//!  "output": "01K…"}
-//! {"type": "settled"}
+//! {"type": "progress", "request": "01K…", "id": "p1", "text": "I look."}
+//! {"type": "ended", "request": "01K…", "id": "m1", "texts": ["…"],
+//!  "calls": [{"id": "c1", "tool": "news", "arguments": "{}"}], "stop": "stop"}
+//! {"type": "tool_result", "request": "01K…", "call": "c1", "tool": "news", "ok": true, "text": "…", "user": "…",
+//!  "purpose": "listing", "output": "01K…"}
+//! {"type": "settled", "request": "01K…"}
 //! {"type": "idle"}
-//! {"type": "failed", "why": "…"}
+//! {"type": "failed", "request": "01K…", "why": "…"}
 //! ```
 //!
 //! A message is answered with `accepted`, `busy` or `refused`; `started` follows when the agent begins with it. `stop` is `stop`,
 //! `tool_call`, `error` or `aborted`; only the texts of a message that ended with `stop` answer. `probe` asks whether a message was
 //! started, also before the program was last started, and is answered with `seen`: `true`, `false` (and never will be), or `null`.
+//!
+//! `request` in `progress`, `ended`, `tool_result`, `settled` and `failed` is the message that it belongs to. It may be left out, and should not
+//! be: with it an answer reaches who it is for, however late it comes. Without it, it is taken to belong to the message that was
+//! started last; where an earlier message never had its answer nobody can tell, and the answer is parked until a person decides about
+//! it (`sayso deliveries list`). An id that is none of the ledger's belongs to nobody who wrote.
+//!
 //! An `id` that comes again is the same message. `output` is the stored output that holds all of a result, where `sayso run` stored one. The
 //! text of a result may hold frames of texts for two recipients, made with the nonce in the variable `SAYSO_NONCE`, which the program is
 //! started with. The agent is taken to be idle from the beginning and after `idle`. A line that is none of these is passed over.
@@ -67,16 +74,17 @@ enum Line {
     Refused { request: String, why: Option<String> },
     Seen { request: String, seen: Option<bool> },
     Started { request: Option<String> },
-    Progress { id: Option<String>, text: String },
+    Progress { request: Option<String>, id: Option<String>, text: String },
     Ended(Ended),
     ToolResult(ToolResult),
-    Settled,
+    Settled { request: Option<String> },
     Idle,
-    Failed { why: Option<String> },
+    Failed { request: Option<String>, why: Option<String> },
 }
 
 #[derive(Debug, Deserialize)]
 struct Ended {
+    request: Option<String>,
     id: Option<String>,
     #[serde(default)]
     texts: Vec<String>,
@@ -104,6 +112,7 @@ enum Stopped {
 
 #[derive(Debug, Deserialize)]
 struct ToolResult {
+    request: Option<String>,
     call: String,
     tool: String,
     ok: bool,
@@ -172,15 +181,19 @@ impl LinesSession {
                 self.busy = true;
                 SessionEvent::Started { request: request.and_then(|id| id.parse().ok()) }
             }
-            Line::Progress { id, text } => SessionEvent::Progress { message: id, text },
+            Line::Progress { request, id, text } => {
+                SessionEvent::Progress { request: named(request), message: id, text }
+            }
             Line::Ended(ended) => ended.event(),
             Line::ToolResult(result) => result.event(&self.nonce),
-            Line::Settled => SessionEvent::Settled,
+            Line::Settled { request } => SessionEvent::Settled { request: named(request) },
             Line::Idle => {
                 self.busy = false;
                 SessionEvent::Idle
             }
-            Line::Failed { why } => SessionEvent::Failed { why: why.unwrap_or_default() },
+            Line::Failed { request, why } => {
+                SessionEvent::Failed { request: named(request), why: why.unwrap_or_default() }
+            }
             answer => return Some(answer),
         };
         self.ready.push_back(event);
@@ -255,6 +268,11 @@ impl AgentSession for LinesSession {
     }
 }
 
+/// The request that a line names. An id that is none names nobody's request, which is not the same as naming none.
+fn named(request: Option<String>) -> Option<RequestId> {
+    request.map(|id| id.parse().unwrap_or(RequestId::from_u128(0)))
+}
+
 impl Ended {
     fn event(self) -> SessionEvent {
         let calls = self.calls.into_iter();
@@ -265,7 +283,8 @@ impl Ended {
             Stopped::Error => Stop::Error,
             Stopped::Aborted => Stop::Aborted,
         };
-        SessionEvent::Ended { message: self.id, text_parts: self.texts, calls, stop }
+        let (request, message) = (named(self.request), self.id);
+        SessionEvent::Ended { request, message, text_parts: self.texts, calls, stop }
     }
 }
 
@@ -280,7 +299,8 @@ impl ToolResult {
         };
         let outcome = if self.ok { Outcome::Ok } else { Outcome::Failed };
         let output = self.output.and_then(|id| id.parse().ok());
-        SessionEvent::ToolResult { call: self.call, tool: self.tool, outcome, result, output }
+        let request = named(self.request);
+        SessionEvent::ToolResult { request, call: self.call, tool: self.tool, outcome, result, output }
     }
 }
 

@@ -6,6 +6,7 @@
 //!   a message goes in at an idle edge or not at all.
 //! - A `message_start` by the user shows the words, and no id of the prompt. So the words begin with a line that names the request. It
 //!   also keeps a person's `/command` from being one of pi's.
+//! - It works on one prompt at a time: from the user's message to where it has settled everything is for that request.
 //! - After `agent_end` it may still work: retry, compact, run what its extensions do. It has settled when it says so itself
 //!   (`get_state`).
 
@@ -37,6 +38,8 @@ pub struct PiSession {
     /// How long pi may say nothing at all while an answer of its is waited for.
     patience: Duration,
     ready: VecDeque<SessionEvent>,
+    /// The request that it works on.
+    on: Option<RequestId>,
     asked: u64,
     rest: Rest,
     /// Whether a run has ended of which it is not known yet that it has settled.
@@ -103,6 +106,7 @@ impl PiSession {
             peer,
             patience,
             ready: VecDeque::new(),
+            on: None,
             asked: 0,
             rest: Rest::Unknown,
             ended: false,
@@ -150,10 +154,11 @@ impl PiSession {
         match event {
             Event::Response(response) => return Some(response),
             Event::MessageStart { message: Message::User { content } } => {
-                self.ready.push_back(SessionEvent::Started { request: headed(&content.text()) });
+                self.on = headed(&content.text());
+                self.ready.push_back(SessionEvent::Started { request: self.on });
             }
-            Event::MessageEnd { message } => self.ready.extend(message.ended()),
-            Event::ToolExecutionEnd(tool) => self.ready.push_back(tool.result()),
+            Event::MessageEnd { message } => self.ready.extend(message.ended(self.on)),
+            Event::ToolExecutionEnd(tool) => self.ready.push_back(tool.result(self.on)),
             Event::AgentStart => {
                 (self.rest, self.ended, self.retrying) = (Rest::Works, false, false);
             }
@@ -187,7 +192,9 @@ impl PiSession {
     fn settle(&mut self) {
         if self.at_rest() && self.ended {
             (self.ended, self.rest) = (false, Rest::Rests);
-            self.ready.extend([SessionEvent::Settled, SessionEvent::Idle]);
+            // What an extension begins by itself later is not known to be for it.
+            let request = self.on.take();
+            self.ready.extend([SessionEvent::Settled { request }, SessionEvent::Idle]);
         }
     }
 

@@ -57,6 +57,7 @@ echo '{{"type":"idle"}}'"#
     assert_eq!(session.inject(&message()), Injecting::Accepted);
     assert!(!session.idle());
     let ended = |message: Option<&str>, texts: &[&str], calls, stop| SessionEvent::Ended {
+        request: None,
         message: message.map(str::to_owned),
         text_parts: texts.iter().map(|t| (*t).to_owned()).collect(),
         calls,
@@ -68,9 +69,10 @@ echo '{{"type":"idle"}}'"#
         events(&mut session),
         [
             SessionEvent::Started { request: Some(request()) },
-            SessionEvent::Progress { message: None, text: "I look.".to_owned() },
+            SessionEvent::Progress { request: None, message: None, text: "I look.".to_owned() },
             ended(None, &["I look."], vec![call], Stop::ToolCall),
             SessionEvent::ToolResult {
+                request: None,
                 call: "c1".to_owned(),
                 tool: "news".to_owned(),
                 outcome: Outcome::Ok,
@@ -78,12 +80,38 @@ echo '{{"type":"idle"}}'"#
                 output: None,
             },
             ended(Some("m2"), &["24", "40"], Vec::new(), Stop::Stop),
-            SessionEvent::Settled,
+            SessionEvent::Settled { request: None },
             SessionEvent::Idle,
             SessionEvent::Gone,
         ]
     );
     assert!(matches!(session.inject(&message()), Injecting::Refused { .. }), "it is gone");
+}
+
+#[test]
+fn a_line_may_name_the_message_that_it_belongs_to() {
+    let mut session = session(&format!(
+        r#"echo '{{"type":"progress","request":"{ID}","text":"I look."}}'
+echo '{{"type":"ended","request":"{ID}","texts":["24"],"stop":"stop"}}'
+echo '{{"type":"tool_result","request":"{ID}","call":"c1","tool":"news","ok":true}}'
+echo '{{"type":"settled","request":"{ID}"}}'
+echo '{{"type":"failed","request":"{ID}","why":"529"}}'
+echo '{{"type":"settled","request":null}}'
+echo '{{"type":"settled","request":"nobody"}}'"#
+    ));
+    let named = |event: &SessionEvent| match event {
+        SessionEvent::Progress { request, .. }
+        | SessionEvent::Ended { request, .. }
+        | SessionEvent::ToolResult { request, .. }
+        | SessionEvent::Settled { request }
+        | SessionEvent::Failed { request, .. } => *request,
+        other => panic!("{other:?}"),
+    };
+    let events = events(&mut session);
+    let named: Vec<Option<RequestId>> = events[..events.len() - 1].iter().map(named).collect();
+    let its = Some(request());
+    assert_eq!(named[..6], [its, its, its, its, its, None]);
+    assert!(named[6].is_some_and(|other| other != request()), "an id of nobody's names nobody's request");
 }
 
 #[test]

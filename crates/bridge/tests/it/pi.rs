@@ -89,7 +89,7 @@ fn events(pi: &mut PiSession, until: &SessionEvent) -> Vec<SessionEvent> {
 
 fn ended(texts: &[&str], calls: Vec<Call>, stop: Stop) -> SessionEvent {
     let text_parts = texts.iter().map(|text| (*text).to_owned()).collect();
-    SessionEvent::Ended { message: None, text_parts, calls, stop }
+    SessionEvent::Ended { request: Some(request()), message: None, text_parts, calls, stop }
 }
 
 #[test]
@@ -116,6 +116,7 @@ fn a_message_is_answered_and_settled_when_pi_rests() {
             SessionEvent::Started { request: Some(request()) },
             ended(&["I look."], vec![call], Stop::ToolCall),
             SessionEvent::ToolResult {
+                request: Some(request()),
                 call: "call_2".to_owned(),
                 tool: "bash".to_owned(),
                 outcome: Outcome::Ok,
@@ -123,7 +124,7 @@ fn a_message_is_answered_and_settled_when_pi_rests() {
                 output: Some("01M8QCWWHAEG1P9BVVXWD331RZ".parse().unwrap()),
             },
             ended(&["24:40 \u{FFFD}", "."], Vec::new(), Stop::Stop),
-            SessionEvent::Settled,
+            SessionEvent::Settled { request: Some(request()) },
             SessionEvent::Idle,
         ]
     );
@@ -157,7 +158,14 @@ fn a_provider_that_fails_settles_after_the_last_retry() {
     let failed = ended(&[], Vec::new(), Stop::Error);
     assert_eq!(
         events(&mut pi, &SessionEvent::Idle),
-        [started.clone(), failed.clone(), started, failed, SessionEvent::Settled, SessionEvent::Idle]
+        [
+            started.clone(),
+            failed.clone(),
+            started,
+            failed,
+            SessionEvent::Settled { request: Some(request()) },
+            SessionEvent::Idle
+        ]
     );
 }
 

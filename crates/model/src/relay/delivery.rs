@@ -4,6 +4,7 @@ use super::refusal::RelayRefusal;
 use super::request::early;
 use crate::entry::Kept;
 use crate::id::{DeliveryId, RequestId, SessionId, TurnId};
+use crate::limits::{MARKED_COPIES, RELAY_BYTES, RETRY_FIRST_MS, RETRY_MOST_MS};
 use crate::said::UtcMs;
 use crate::speaker::kinds;
 
@@ -39,11 +40,11 @@ kinds! {
         Failed = "failed",
         /// It may have arrived.
         Unknown = "unknown",
-        /// It may have arrived, and a person has to decide.
+        /// A person has to decide: it may have arrived, or nobody knows whether it is for this request.
         Parked = "parked",
         /// Another delivery, confirmed, stands for it.
         Suppressed = "suppressed",
-        /// It is not sent.
+        /// It is not sent, or not again: see [`Delivery::uncertain`].
         Cancelled = "cancelled",
     }
 }
@@ -91,6 +92,8 @@ pub struct Delivery {
     pub attempts: u32,
     /// When somebody sent it first.
     pub first_sent_at: Option<UtcMs>,
+    /// Whether an attempt may have arrived of which nothing was heard since: neither a receipt, nor that it surely did not.
+    pub uncertain: bool,
     /// Whether it says visibly that it may be a repeat.
     pub repeat_mark: bool,
     /// Until when it waits for word of another delivery.
@@ -115,7 +118,7 @@ pub enum Attempt {
         /// What it gave back; not empty.
         receipt: String,
     },
-    /// It surely did not arrive, and would not.
+    /// This attempt surely did not arrive, and another would not. Where an earlier one may have, a person decides.
     Failed {
         /// Why, for people.
         why: String,
@@ -144,7 +147,7 @@ pub enum Ground {
     },
     /// The sink was asked, and has it not.
     NotSent,
-    /// It says visibly that it may be a repeat.
+    /// It says visibly that it may be a repeat; [`MARKED_COPIES`] copies at most.
     Marked,
     /// A person decided so; where it may have arrived, it is marked.
     Person,
@@ -163,6 +166,74 @@ impl Delivery {
         }
     }
 
+    /// Whether the person may have it, as far as anybody knows.
+    #[must_use]
+    pub const fn may_have_arrived(&self) -> bool {
+        match self.state {
+            DeliveryState::Unknown | DeliveryState::Sending => true,
+            // What was never sent is parked for another reason.
+            DeliveryState::Parked => self.uncertain || self.attempts > 0,
+            _ => self.uncertain,
+        }
+    }
+
+    /// Whether it waits for a person to say whether it is for this request at all: it was never sent.
+    #[must_use]
+    pub fn is_in_doubt(&self) -> bool {
+        self.state == DeliveryState::Parked && !self.may_have_arrived()
+    }
+
+    /// Whether the person has it, may have it, or is to have it.
+    #[must_use]
+    pub fn is_out(&self) -> bool {
+        matches!(self.state, DeliveryState::Ready | DeliveryState::Delivered) || self.may_have_arrived()
+    }
+
+    /// Whether it may be sent as it is: nothing of it may have arrived, or it says that it may be a repeat, or the sink knows its
+    /// key (for so many milliseconds after the first attempt).
+    ///
+    /// # Errors
+    ///
+    /// It would be sent blindly.
+    pub fn sendable(&self, key_ttl_ms: Option<u64>, at: UtcMs) -> Result<(), RelayRefusal> {
+        match key_ttl_ms {
+            _ if !self.uncertain || self.repeat_mark => Ok(()),
+            Some(ttl_ms) => self.key_known(ttl_ms, at),
+            None => Err(RelayRefusal::MayHaveArrived(self.id)),
+        }
+    }
+
+    /// Whether a sink that knows keys for so many milliseconds after the first attempt still knows this one's.
+    ///
+    /// # Errors
+    ///
+    /// It does not.
+    pub fn key_known(&self, ttl_ms: u64, at: UtcMs) -> Result<(), RelayRefusal> {
+        let since = self.first_sent_at.unwrap_or(self.created_at).0;
+        let until = UtcMs(since.saturating_add(i64::try_from(ttl_ms).unwrap_or(i64::MAX)));
+        if at < until { Ok(()) } else { Err(RelayRefusal::KeyForgotten(until)) }
+    }
+
+    /// When a delivery that may have arrived is cleared up: the more attempts there were, the later, so that a sink that takes and
+    /// never confirms is neither asked nor given the same again in every round. 1 s after the first attempt began
+    /// ([`RETRY_FIRST_MS`]), 3 s after it once there were two, 7 s for three, and so on; an attempt adds [`RETRY_MOST_MS`] at most.
+    #[must_use]
+    pub fn cleared_from(&self) -> UtcMs {
+        let doubled = (1_i64 << self.attempts.min(20)).saturating_sub(1).saturating_mul(RETRY_FIRST_MS);
+        let most = RETRY_MOST_MS.saturating_mul(i64::from(self.attempts));
+        UtcMs(self.first_sent_at.unwrap_or(self.created_at).0.saturating_add(doubled.min(most)))
+    }
+
+    /// A cause behind the one that stands there, within the bound of reasons: the first is kept whole.
+    fn because(&self, why: &str) -> String {
+        let mut all = match &self.why {
+            Some(first) => format!("{first}; {why}"),
+            None => why.to_owned(),
+        };
+        all.truncate(all.floor_char_boundary(RELAY_BYTES));
+        all
+    }
+
     fn go(&mut self, to: DeliveryState, why: Option<&str>) {
         (self.state, self.lease_until, self.not_before) = (to, None, None);
         self.why = why.map(str::to_owned);
@@ -172,8 +243,14 @@ impl Delivery {
     ///
     /// # Errors
     ///
-    /// It is not ready, under another fence, too early, without words, or the lease has no time.
-    pub fn claim(&mut self, fence: u64, until: UtcMs, at: UtcMs) -> Result<(), RelayRefusal> {
+    /// It is not ready, under another fence, too early, without words, would be sent blindly ([`Delivery::sendable`]), or the
+    /// lease has no time.
+    pub fn claim(
+        &mut self,
+        fence: u64,
+        key_ttl_ms: Option<u64>,
+        (until, at): (UtcMs, UtcMs),
+    ) -> Result<(), RelayRefusal> {
         self.fenced(fence)?;
         if self.state != DeliveryState::Ready {
             return Err(self.no_step(DeliveryState::Sending));
@@ -182,6 +259,7 @@ impl Delivery {
             return Err(RelayRefusal::NoWords(self.id));
         }
         early(self.not_before, at)?;
+        self.sendable(key_ttl_ms, at)?;
         if until <= at {
             return Err(RelayRefusal::NoTime);
         }
@@ -212,6 +290,7 @@ impl Delivery {
         self.fenced(fence)?;
         let to = match attempt {
             Attempt::Delivered { .. } => DeliveryState::Delivered,
+            Attempt::Failed { .. } if self.uncertain => DeliveryState::Parked,
             Attempt::Failed { .. } => DeliveryState::Failed,
             Attempt::Retry { .. } => DeliveryState::Ready,
             Attempt::Unknown { .. } => DeliveryState::Unknown,
@@ -219,18 +298,32 @@ impl Delivery {
         if self.state != DeliveryState::Sending {
             return Err(self.no_step(to));
         }
+        self.take_word(to, attempt);
+        Ok(true)
+    }
+
+    fn take_word(&mut self, to: DeliveryState, attempt: &Attempt) {
         match attempt {
-            Attempt::Delivered { receipt } => {
-                self.go(to, None);
-                self.receipt = Some(receipt.clone());
+            Attempt::Delivered { receipt } => self.arrived(receipt),
+            Attempt::Failed { why } if self.uncertain => {
+                self.go(to, Some(&format!("{why}; an earlier attempt may have arrived")));
             }
-            Attempt::Failed { why } | Attempt::Unknown { why } => self.go(to, Some(why)),
+            Attempt::Failed { why } => self.go(to, Some(why)),
+            Attempt::Unknown { why } => {
+                self.go(to, Some(why));
+                self.uncertain = true;
+            }
             Attempt::Retry { why, not_before } => {
                 self.go(to, Some(why));
                 self.not_before = Some(*not_before);
             }
         }
-        Ok(true)
+    }
+
+    fn arrived(&mut self, receipt: &str) {
+        self.go(DeliveryState::Delivered, None);
+        self.receipt = Some(receipt.to_owned());
+        self.uncertain = false;
     }
 
     /// The time of whoever sends it is over: it may have arrived. The fence goes on.
@@ -245,6 +338,7 @@ impl Delivery {
         }
         early(self.lease_until, at)?;
         self.go(DeliveryState::Unknown, Some("whoever sent it gave no word in time"));
+        self.uncertain = true;
         self.fence += 1;
         Ok(())
     }
@@ -260,54 +354,64 @@ impl Delivery {
             return Err(RelayRefusal::NoReceipt);
         }
         match self.state {
-            DeliveryState::Unknown | DeliveryState::Parked => {
-                self.go(DeliveryState::Delivered, None);
-                self.receipt = Some(receipt.to_owned());
-                Ok(())
-            }
-            _ => Err(self.no_step(DeliveryState::Delivered)),
+            DeliveryState::Unknown | DeliveryState::Parked => {}
+            DeliveryState::Ready if self.uncertain => {}
+            _ => return Err(self.no_step(DeliveryState::Delivered)),
         }
+        self.arrived(receipt);
+        Ok(())
     }
 
     /// It is sent again.
     ///
     /// # Errors
     ///
-    /// It may not be from where it is, under another fence, or the sink does not know its key any more.
+    /// It may not be from where it is, under another fence, the sink does not know its key any more, or there are
+    /// [`MARKED_COPIES`] copies already and no person asked for another.
     pub fn retry(&mut self, fence: u64, ground: Ground, at: UtcMs) -> Result<(), RelayRefusal> {
         self.fenced(fence)?;
-        let uncertain = matches!(self.state, DeliveryState::Unknown | DeliveryState::Parked);
-        let certain = self.state == DeliveryState::Failed && ground == Ground::Person;
-        if !uncertain && !certain {
+        let uncertain = self.may_have_arrived();
+        let possible = match self.state {
+            DeliveryState::Unknown => true,
+            DeliveryState::Parked => uncertain || ground == Ground::Person,
+            DeliveryState::Ready => uncertain && ground != Ground::Person,
+            DeliveryState::Failed => ground == Ground::Person,
+            _ => false,
+        };
+        if !possible {
             return Err(self.no_step(DeliveryState::Ready));
         }
-        if let Ground::Key { ttl_ms } = ground {
-            let until = self.first_sent_at.unwrap_or(self.created_at).0;
-            let until = UtcMs(until.saturating_add(i64::try_from(ttl_ms).unwrap_or(i64::MAX)));
-            if at >= until {
-                return Err(RelayRefusal::KeyForgotten(until));
+        match ground {
+            Ground::Key { ttl_ms } => self.key_known(ttl_ms, at)?,
+            Ground::Marked if self.attempts >= MARKED_COPIES => {
+                return Err(RelayRefusal::RepeatedEnough(self.id));
             }
+            _ => {}
         }
         self.go(DeliveryState::Ready, None);
         self.repeat_mark |= ground == Ground::Marked || (ground == Ground::Person && uncertain);
+        self.uncertain = uncertain && ground != Ground::NotSent;
         Ok(())
     }
 
-    /// A person has to decide.
+    /// A person has to decide. What went wrong before stays, with this behind it.
     ///
     /// # Errors
     ///
-    /// It is not unknown, or under another fence.
+    /// It may not have arrived, is being sent, or at rest; or under another fence.
     pub fn park(&mut self, fence: u64, why: &str) -> Result<(), RelayRefusal> {
         self.fenced(fence)?;
-        if self.state != DeliveryState::Unknown {
-            return Err(self.no_step(DeliveryState::Parked));
+        match self.state {
+            DeliveryState::Unknown => {}
+            DeliveryState::Ready if self.uncertain => {}
+            _ => return Err(self.no_step(DeliveryState::Parked)),
         }
-        self.go(DeliveryState::Parked, Some(why));
+        let why = self.because(why);
+        self.go(DeliveryState::Parked, Some(&why));
         Ok(())
     }
 
-    /// It is not sent.
+    /// It is not sent, or not again.
     ///
     /// # Errors
     ///
@@ -316,7 +420,9 @@ impl Delivery {
         self.fenced(fence)?;
         match self.state {
             DeliveryState::Held | DeliveryState::Ready | DeliveryState::Parked | DeliveryState::Failed => {
-                self.go(DeliveryState::Cancelled, Some(why));
+                self.uncertain = self.may_have_arrived();
+                let may = if self.uncertain { "; an earlier attempt may have arrived" } else { "" };
+                self.go(DeliveryState::Cancelled, Some(&format!("{why}{may}")));
                 Ok(())
             }
             _ => Err(self.no_step(DeliveryState::Cancelled)),

@@ -63,6 +63,15 @@ pub enum RelayRefusal {
     /// The sink does not know the key any more.
     #[error("the sink knew the key until {}: sent again now it may arrive twice", .0.utc())]
     KeyForgotten(UtcMs),
+    /// Sent again as it is, it may arrive twice.
+    #[error(
+        "an earlier attempt at delivery {0} may have arrived: ask the sink, send it with a key that the sink knows, or marked as a \
+         possible repeat"
+    )]
+    MayHaveArrived(DeliveryId),
+    /// There are as many copies as there may be without a person's word.
+    #[error("delivery {0} was repeated often enough: see `sayso deliveries show`, and let a person decide")]
+    RepeatedEnough(DeliveryId),
     /// The request came from nowhere that an answer could go to.
     #[error("request {0} was forwarded by somebody: its answer stands in the session, and goes nowhere else")]
     NoDestination(RequestId),

@@ -46,11 +46,12 @@ pub fn reply_fate(deliveries: &[Delivery], held_until: UtcMs, at: UtcMs) -> Repl
     }
     let any = |states: &[DeliveryState]| open.iter().any(|d| states.contains(&d.state));
     let waits = any(&[DeliveryState::Held, DeliveryState::Ready, DeliveryState::Sending]);
-    let gone = any(&[DeliveryState::Failed, DeliveryState::Cancelled]);
-    let unclear = any(&[DeliveryState::Unknown, DeliveryState::Parked]);
+    let gone = any(&[DeliveryState::Failed, DeliveryState::Cancelled, DeliveryState::Parked]);
+    let unclear = any(&[DeliveryState::Unknown]);
     if waits && !gone && !unclear && at < held_until {
         return ReplyFate::Hold;
     }
-    let repeat_mark = unclear || any(&[DeliveryState::Sending, DeliveryState::Delivered]);
+    let seen = |d: &&Delivery| d.state == DeliveryState::Delivered || d.may_have_arrived();
+    let repeat_mark = messages.values().flatten().any(seen);
     ReplyFate::Release { repeat_mark }
 }

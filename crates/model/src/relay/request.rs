@@ -94,6 +94,8 @@ pub struct Request {
     pub deadline: Option<UtcMs>,
     /// Whether what the agent says now is for it: at most one in a session.
     pub listening: bool,
+    /// Whether the session that it was put into ended since: then no answer comes any more, unless it is named.
+    pub gone: bool,
     /// What became of its turn.
     pub turn_state: TurnState,
     /// Whether it has its answer.
@@ -165,6 +167,7 @@ impl Request {
             injected_at: None,
             deadline: None,
             listening: false,
+            gone: false,
             turn_state: TurnState::None,
             answer: AnswerState::None,
             answered_by: None,
@@ -172,16 +175,43 @@ impl Request {
         }
     }
 
-    /// Whether nothing more is to be done about it: it was answered, or goes nowhere and is in, or is dead, and the session
-    /// does not speak for it any more.
+    /// Whether nothing more is to be done about it: it was answered, or its answer goes nowhere and does not come any more, or it is
+    /// dead, and the session does not speak for it any more.
     #[must_use]
     pub fn is_done(&self) -> bool {
         let done = match self.injection {
             InjectionState::Dead => true,
-            InjectionState::Injected => self.answer == AnswerState::Final || self.inlet.is_none(),
+            InjectionState::Injected => {
+                self.answer == AnswerState::Final || (self.inlet.is_none() && self.gone)
+            }
             _ => false,
         };
         done && !self.listening
+    }
+
+    /// Whether its answer may still come: it is in, in a session that goes on, and has none.
+    #[must_use]
+    pub fn is_owed(&self) -> bool {
+        self.injection == InjectionState::Injected && self.answer != AnswerState::Final && !self.gone
+    }
+
+    /// The session ended: what was being put in may be in, what was going on broke off, and nothing more comes.
+    pub fn end_session(&mut self, why: &str, at: UtcMs) {
+        let why = why.to_owned();
+        match self.injection {
+            // Neither can be refused where it is tried.
+            InjectionState::Injecting => {
+                let _ = self.end_injection(self.fence, &InjectionEnd::Lost { why }, at);
+            }
+            InjectionState::Injected => {
+                if self.listening {
+                    let _ = self.end_turn(&TurnEnd::Interrupted { why });
+                }
+                self.gone = true;
+            }
+            _ => {}
+        }
+        self.listening = false;
     }
 
     /// Whether the next request of the session has to wait for this one: somebody puts it in, nobody knows whether it is
@@ -282,7 +312,7 @@ impl Request {
 
     /// The session showed a started message that carries its id; whether that is news. Then its time runs.
     pub fn start(&mut self, at: UtcMs) -> bool {
-        self.listening = true;
+        (self.listening, self.gone) = (true, false);
         if self.injection == InjectionState::Injected {
             return false;
         }

@@ -53,7 +53,9 @@ pub fn request(r: &Request) -> Digest {
     let form = time(time(form, 16, r.lease_until), 17, r.not_before);
     let form = time(time(form, 18, r.injected_at), 19, r.deadline);
     let form = form.option(20, r.answered_by, |f, tag, id| f.field(tag, &id.to_bytes()));
-    text(form, 21, r.why.as_deref()).hash()
+    let form = text(form, 21, r.why.as_deref());
+    // Written where it is so: the rows of schema 6 have no such column.
+    form.option(22, r.gone.then_some(true), Form::number).hash()
 }
 
 /// The digest of a delivery's row (domain `sayso.delivery.v1`), over the commitment to its words.
@@ -77,7 +79,8 @@ pub fn delivery(d: &Delivery, words: Digest) -> Digest {
     let form = time(time(form, 16, d.lease_until), 17, d.not_before);
     let form = time(time(form, 18, d.first_sent_at), 19, d.held_until);
     let form = text(text(form, 20, d.suppressed_by.as_deref()), 21, d.receipt.as_deref());
-    text(form, 22, d.why.as_deref()).hash()
+    let form = text(form, 22, d.why.as_deref());
+    form.option(23, d.uncertain.then_some(true), Form::number).hash()
 }
 
 /// The digest of the row of a source's cursor (domain `sayso.cursor.v1`).

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use sayso::model::limits::ANSWER_MS;
+use sayso::model::limits::{ANSWER_MS, MARKED_COPIES};
 use sayso::model::relay::{AnswerState, InjectionState};
 use sayso::model::{Delivery, DeliveryKind, DeliveryState, EntryBody, MarkKind, Request};
 use sayso_output::envelope::Purpose;
+use sayso_relay::Words;
 
 use crate::world::World;
 
@@ -13,8 +14,20 @@ type Check = fn(&World) -> Result<(), String>;
 
 /// The first thing that does not hold, in words.
 pub(crate) fn problem(w: &World) -> Option<String> {
-    let checks: [Check; 8] =
-        [copies, destinations, history, suppressed, injected, fallbacks, ended, verified];
+    let checks: [Check; 12] = [
+        copies,
+        once_beside,
+        unseen,
+        destinations,
+        history,
+        suppressed,
+        injected,
+        fallbacks,
+        kept,
+        named,
+        ended,
+        verified,
+    ];
     checks.iter().find_map(|check| check(w).err())
 }
 
@@ -22,14 +35,46 @@ fn says(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what()) }
 }
 
-/// A person sees nothing twice, unless the second says that it may be a repeat.
+/// A person sees nothing twice, unless the second says that it may be a repeat; and of those there are few.
 fn copies(w: &World) -> Result<(), String> {
     let net = w.net.borrow();
-    let mut plain: BTreeMap<&str, usize> = BTreeMap::new();
-    for copy in net.sink.copies.iter().filter(|c| !c.marked) {
-        *plain.entry(&copy.key).or_default() += 1;
+    let mut of: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for copy in &net.sink.copies {
+        let (plain, all) = of.entry(&copy.key).or_default();
+        *plain += usize::from(!copy.marked);
+        *all += 1;
     }
-    says(plain.values().all(|n| *n == 1), || format!("seen twice without a mark: {:?}", net.sink.copies))
+    let most = MARKED_COPIES as usize;
+    says(of.values().all(|(plain, _)| *plain <= 1), || {
+        format!("seen twice without a mark: {:?}", net.sink.copies)
+    })?;
+    says(of.values().all(|(_, all)| *all <= most), || format!("seen too often: {:?}", net.sink.copies))
+}
+
+/// Of what a tool gave for a person and the reply that it stands for, one says that it may be a repeat where both were seen.
+fn once_beside(w: &World) -> Result<(), String> {
+    let net = w.net.borrow();
+    let all = w.deliveries();
+    let plain = |r: &Request, kind: DeliveryKind| {
+        let of = all.iter().filter(|d| d.request == r.id && d.kind == kind).map(|d| d.id.to_string());
+        let of: Vec<String> = of.collect();
+        net.sink.copies.iter().filter(|c| !c.marked && of.contains(&c.key)).count()
+    };
+    let both = |r: &Request| plain(r, DeliveryKind::Direct) > 0 && plain(r, DeliveryKind::Reply) > 0;
+    says(!w.requests().iter().any(both), || format!("both, and neither is marked: {:?}", net.sink.copies))
+}
+
+/// What is said not to have arrived, nobody has seen.
+fn unseen(w: &World) -> Result<(), String> {
+    let net = w.net.borrow();
+    let states = [DeliveryState::Failed, DeliveryState::Suppressed, DeliveryState::Cancelled];
+    let all = w.deliveries();
+    let sure = all.iter().filter(|d| states.contains(&d.state) && !d.may_have_arrived() || d.is_in_doubt());
+    let seen = |d: &&Delivery| net.sink.copies.iter().any(|c| c.key == d.id.to_string());
+    match sure.clone().find(seen) {
+        Some(d) => Err(format!("said not to have arrived, and seen: {d:?}")),
+        None => Ok(()),
+    }
 }
 
 /// Everything goes to where its request came from, as an answer to that message.
@@ -40,8 +85,37 @@ fn destinations(w: &World) -> Result<(), String> {
         let inlet = w.request(d.request).inlet.ok_or("it came from nowhere")?;
         let right = (inlet.destination == copy.destination, Some(inlet.message) == copy.reply_to);
         says(right == (true, true), || format!("went elsewhere: {copy:?}"))?;
+        // The agent's words name the message that they are for.
+        let message = copy.reply_to.as_deref().unwrap_or_default();
+        says(meant_for(&copy.text).is_none_or(|whose| whose == message), || {
+            format!("for somebody else: {copy:?}")
+        })?;
     }
     Ok(())
+}
+
+/// The message for which words of the tests' agents are.
+fn meant_for(text: &str) -> Option<&str> {
+    let (whose, _) = text.strip_prefix("final for ")?.split_once(':')?;
+    Some(whose)
+}
+
+/// What the agent said at the end of a turn stands in a delivery, whatever became of that.
+fn kept(w: &World) -> Result<(), String> {
+    let all = w.deliveries();
+    let entries = w.entries();
+    let turns = entries.iter().filter(|e| e.turn().is_some_and(|t| meant_for(&t.text()).is_some()));
+    for entry in turns {
+        let found = all.iter().any(|d| d.turn == entry.id && d.kind == DeliveryKind::Reply);
+        says(found, || format!("an answer got lost: {entry:?}"))?;
+    }
+    Ok(())
+}
+
+/// Of a session that names its requests nothing is in doubt.
+fn named(w: &World) -> Result<(), String> {
+    let doubt = w.deliveries().into_iter().find(|d| w.net.borrow().agent.names && d.is_in_doubt());
+    says(doubt.is_none(), || format!("in doubt, though it was named: {doubt:?}"))
 }
 
 /// What was delivered has a receipt, a mark in the session, and for a display word to the model.
@@ -98,12 +172,16 @@ fn injected(w: &World) -> Result<(), String> {
 /// Word that there is no answer comes after the deadline and before an answer.
 fn fallbacks(w: &World) -> Result<(), String> {
     let all = w.deliveries();
-    for d in all.iter().filter(|d| d.kind == DeliveryKind::Fallback) {
+    let words = Words::default();
+    let says_so = |d: &&Delivery| d.text == words.fallback || d.text == words.interrupted;
+    for d in all.iter().filter(says_so) {
         let r = w.request(d.request);
         let from = r.injected_at.ok_or_else(|| format!("a fallback for what never went in: {r:?}"))?;
         says(d.created_at.0 >= from.0 + ANSWER_MS, || format!("too early: {d:?}"))?;
-        let mut replies = all.iter().filter(|o| o.request == d.request && o.kind == DeliveryKind::Reply);
-        says(replies.all(|o| o.created_at >= d.created_at), || format!("after the answer: {d:?}"))?;
+        let replies = all.iter().filter(|o| o.request == d.request && o.kind == DeliveryKind::Reply);
+        // What a person has to decide about is no answer yet.
+        let mut answers = replies.filter(|o| !o.is_in_doubt());
+        says(answers.all(|o| o.created_at >= d.created_at), || format!("after the answer: {d:?}"))?;
     }
     Ok(())
 }
@@ -123,8 +201,11 @@ fn ended(w: &World) -> Result<(), String> {
         let stuck = |all: &[&Delivery]| all.iter().any(|d| visible.contains(&d.state));
         let said = |all: &[&Delivery]| !all.is_empty() && (all.iter().all(done) || stuck(all));
         let fine = match (r.injection, r.answer) {
-            (InjectionState::Dead, _) => true,
-            (InjectionState::Injected, AnswerState::Final) => said(&of(DeliveryKind::Reply)),
+            (InjectionState::Dead, _) => said(&of(DeliveryKind::Notice)),
+            (InjectionState::Injected, AnswerState::Final) => {
+                let reply = of(DeliveryKind::Reply);
+                said(&reply.into_iter().filter(|d| Some(d.turn) == r.answered_by).collect::<Vec<_>>())
+            }
             (InjectionState::Injected, AnswerState::FallbackIssued) => said(&of(DeliveryKind::Fallback)),
             _ => false,
         };

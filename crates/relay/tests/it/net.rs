@@ -106,7 +106,10 @@ pub(crate) struct Sink {
     pub(crate) acts: VecDeque<Act>,
     pub(crate) copies: Vec<Copy>,
     pub(crate) attempts: Vec<String>,
-    known: BTreeMap<String, String>,
+    /// The receipt of what it took, and when it was first given that key.
+    known: BTreeMap<String, (String, i64)>,
+    /// How often it cannot tell, when it is asked next.
+    pub(crate) cannot_tell: usize,
     /// Characters of one part at most.
     pub(crate) most: usize,
 }
@@ -114,7 +117,9 @@ pub(crate) struct Sink {
 /// An agent's session that outlives relays.
 #[derive(Debug, Default)]
 pub(crate) struct Agent {
-    /// What it does with each message, in order; then it says nothing.
+    /// What it does with messages that hold these words.
+    pub(crate) on: Vec<(String, Script)>,
+    /// What it does with each other message, in order; then it says nothing.
     pub(crate) scripts: VecDeque<Script>,
     /// What it answers to the next injections; then it takes them.
     pub(crate) answers: VecDeque<Injecting>,
@@ -131,6 +136,8 @@ pub(crate) struct Agent {
     pub(crate) interrupted: bool,
     /// Whether it shows nothing of what it took.
     pub(crate) silent: bool,
+    /// Whether what it says names the request that it belongs to.
+    pub(crate) names: bool,
 }
 
 #[derive(Debug)]
@@ -145,7 +152,15 @@ pub(crate) type Shared = Rc<RefCell<Net>>;
 impl Net {
     pub(crate) fn new(time: Time, ability: Ability) -> Shared {
         let (acts, copies) = (VecDeque::new(), Vec::new());
-        let sink = Sink { ability, acts, copies, attempts: Vec::new(), known: BTreeMap::new(), most: 200 };
+        let sink = Sink {
+            ability,
+            acts,
+            copies,
+            attempts: Vec::new(),
+            known: BTreeMap::new(),
+            cannot_tell: 0,
+            most: 200,
+        };
         Rc::new(RefCell::new(Self { time, sink, agent: Agent::default() }))
     }
 
@@ -173,10 +188,12 @@ pub(crate) struct SinkPort(pub(crate) Shared);
 impl Sink {
     fn take(&mut self, at: i64, what: &Outgoing) -> String {
         let fresh = format!("m{}", self.copies.len() + 1);
-        if let (Ability::Key { .. }, Some(known)) = (self.ability, self.known.get(&what.key)) {
+        if let (Ability::Key { ttl_ms }, Some((known, since))) = (self.ability, self.known.get(&what.key))
+            && at < since + ttl_ms as i64
+        {
             return known.clone();
         }
-        self.known.insert(what.key.clone(), fresh.clone());
+        self.known.insert(what.key.clone(), (fresh.clone(), at));
         self.copies.push(Copy {
             at,
             key: what.key.clone(),
@@ -218,11 +235,33 @@ impl Sender for SinkPort {
     }
 
     fn probe(&mut self, what: &Outgoing) -> Probed {
-        match self.0.borrow().sink.known.get(&what.key) {
-            Some(receipt) => Probed::Delivered(Receipt(receipt.clone())),
+        let sink = &mut self.0.borrow_mut().sink;
+        if sink.cannot_tell > 0 {
+            sink.cannot_tell -= 1;
+            return Probed::CannotTell { why: "it is down".into() };
+        }
+        match sink.known.get(&what.key) {
+            Some((receipt, _)) => Probed::Delivered(Receipt(receipt.clone())),
             None => Probed::NotSent,
         }
     }
+}
+
+/// Why nobody knows whether a message was taken, where it was.
+pub(crate) const TAKEN: &str = "the answer was lost";
+
+/// The same, naming the request that it belongs to.
+pub(crate) fn naming(mut event: SessionEvent, id: RequestId) -> SessionEvent {
+    use SessionEvent as E;
+    match &mut event {
+        E::Ended { request, .. }
+        | E::Progress { request, .. }
+        | E::ToolResult { request, .. }
+        | E::Settled { request }
+        | E::Failed { request, .. } => *request = Some(id),
+        E::Started { .. } | E::Idle | E::Gone => {}
+    }
+    event
 }
 
 pub(crate) struct AgentPort(pub(crate) Shared);
@@ -237,16 +276,16 @@ impl Agent {
             return Injecting::Accepted;
         }
         let mut at = now;
-        // It does one thing after the other: of what it had not said yet nothing comes.
-        self.events.retain(|(at, _)| *at <= now);
         self.started.push(what.request);
         self.events.push_back((at, SessionEvent::Started { request: Some(what.request) }));
-        for (after, event) in self.scripts.pop_front().unwrap_or_default() {
+        let on = self.on.iter().position(|(words, _)| what.text.contains(words));
+        let script = on.map(|at| self.on.remove(at).1).or_else(|| self.scripts.pop_front());
+        for (after, event) in script.unwrap_or_default() {
             at += after;
-            if event == SessionEvent::Settled {
+            if matches!(event, SessionEvent::Settled { .. }) {
                 self.busy_until = self.busy_until.max(at);
             }
-            self.events.push_back((at, event));
+            self.events.push_back((at, if self.names { naming(event, what.request) } else { event }));
         }
         self.events.make_contiguous().sort_by_key(|(at, _)| *at);
         Injecting::Accepted
@@ -267,6 +306,10 @@ impl AgentSession for AgentPort {
         let now = net.time.ms();
         match net.agent.answers.pop_front().unwrap_or(Injecting::Accepted) {
             Injecting::Accepted => net.agent.take(now, what),
+            Injecting::Unknown { why } if why == TAKEN => {
+                net.agent.take(now, what);
+                Injecting::Unknown { why }
+            }
             other => other,
         }
     }

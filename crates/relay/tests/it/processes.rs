@@ -22,7 +22,7 @@ use sayso_relay::port::{
 };
 use sayso_relay::{Ports, Relay, Senders};
 
-use crate::net::START;
+use crate::net::{START, naming};
 use crate::world::{World, last};
 
 const FOLDER: &str = "SAYSO_TEST_FOLDER";
@@ -103,8 +103,10 @@ impl AgentSession for FileAgent {
     fn inject(&mut self, what: &Injection) -> Injecting {
         log(&self.0, "injected", &what.request.to_string());
         self.1.push_back(SessionEvent::Started { request: Some(what.request) });
-        self.1.push_back(last(&format!("f {}", what.request), &format!("final {}", what.request)));
-        self.1.push_back(SessionEvent::Settled);
+        let answer = last(&format!("f {}", what.request), &format!("final {}", what.request));
+        self.1.extend(
+            [answer, SessionEvent::Settled { request: None }].map(|event| naming(event, what.request)),
+        );
         Injecting::Accepted
     }
 

@@ -235,20 +235,27 @@ pub(crate) fn last(id: &str, text: &str) -> SessionEvent {
 
 pub(crate) fn ended(id: &str, texts: &[&str], stop: Stop) -> SessionEvent {
     let text_parts = texts.iter().map(|t| (*t).to_owned()).collect();
-    SessionEvent::Ended { message: Some(id.to_owned()), text_parts, calls: Vec::new(), stop }
+    SessionEvent::Ended { request: None, message: Some(id.to_owned()), text_parts, calls: Vec::new(), stop }
 }
 
 /// A message that calls a tool, with words beside it.
 pub(crate) fn calls(id: &str, text: &str, call: &str) -> SessionEvent {
     let call = Call { id: call.to_owned(), tool: "news".to_owned(), arguments: "{}".to_owned() };
     let text_parts = vec![text.to_owned()];
-    SessionEvent::Ended { message: Some(id.to_owned()), text_parts, calls: vec![call], stop: Stop::ToolCall }
+    SessionEvent::Ended {
+        request: None,
+        message: Some(id.to_owned()),
+        text_parts,
+        calls: vec![call],
+        stop: Stop::ToolCall,
+    }
 }
 
 /// A tool's result with something for the person.
 pub(crate) fn display(call: &str, shown: &str) -> SessionEvent {
     let plain = Envelope::plain(ModelContext::new("5 entries about ferries").unwrap());
     SessionEvent::ToolResult {
+        request: None,
         call: call.to_owned(),
         tool: "news".to_owned(),
         outcome: Outcome::Ok,

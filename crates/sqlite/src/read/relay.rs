@@ -14,7 +14,7 @@ macro_rules! request_columns {
     () => {
         "r.id, r.session, r.turn, coalesce(e.seq, 0), r.account, r.update_id, r.message, r.channel, r.destination, \
          r.accepted_at, r.injection, r.fence, r.lease_until, r.not_before, r.attempts, r.injected_at, r.deadline, \
-         r.listening, r.turn_state, r.answer, r.answered_by, r.why, r.digest"
+         r.listening, r.turn_state, r.answer, r.answered_by, r.why, r.gone, r.digest"
     };
 }
 pub(crate) use request_columns;
@@ -24,7 +24,7 @@ macro_rules! delivery_columns {
     () => {
         "d.id, d.request, d.session, d.kind, d.key, d.part, d.parts, d.turn, d.salt, d.commitment, d.text, d.state, \
          d.fence, d.lease_until, d.not_before, d.attempts, d.first_sent_at, d.repeat_mark, d.held_until, \
-         d.suppressed_by, d.receipt, d.late, d.why, d.created_at, d.digest"
+         d.suppressed_by, d.receipt, d.late, d.why, d.created_at, d.uncertain, d.digest"
     };
 }
 pub(crate) use delivery_columns;
@@ -49,7 +49,7 @@ impl RequestRecord {
         (request.injected_at, request.deadline) = (time(c)?, time(c)?);
         (request.listening, request.turn_state) = (c.flag()?, c.parse()?);
         (request.answer, request.answered_by) = (c.parse()?, c.parse_opt()?);
-        request.why = c.text_opt()?;
+        (request.why, request.gone) = (c.text_opt()?, c.flag()?);
         Ok(Self { request, digest: c.digest()? })
     }
 
@@ -121,6 +121,7 @@ impl DeliveryRecord {
             late: late(&c.text()?)?,
             why: c.text_opt()?,
             created_at: UtcMs(c.int()?),
+            uncertain: c.flag()?,
         };
         Ok(Self { delivery, words: commitment, digest: c.digest()?, sound })
     }
@@ -206,8 +207,8 @@ pub(crate) fn find_deliveries(
 }
 
 /// As the index has it.
-const OPEN_REQUEST: &str = "r.injection <> 'dead' AND (r.injection <> 'injected' OR (r.answer <> 'final' AND r.account IS NOT NULL)) \
-     OR r.listening = 1";
+const OPEN_REQUEST: &str = "r.injection <> 'dead' AND (r.injection <> 'injected' OR (r.answer <> 'final' AND \
+     (r.account IS NOT NULL OR r.gone = 0))) OR r.listening = 1";
 const OPEN_DELIVERY: &str = "d.state <> 'delivered' AND d.state <> 'suppressed' AND d.state <> 'cancelled'";
 
 pub(crate) fn requests(conn: &Connection, scope: &Scope, which: Requests) -> Result<Vec<Request>, Fault> {

@@ -17,18 +17,18 @@ use crate::read::{clamp, turns};
 
 const NEW_REQUEST: &str = "INSERT INTO request (id, session, turn, account, update_id, message, channel, destination, \
      accepted_at, injection, fence, lease_until, not_before, attempts, injected_at, deadline, listening, turn_state, \
-     answer, answered_by, why, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
-     ?17, ?18, ?19, ?20, ?21, ?22) ON CONFLICT (id) DO NOTHING";
+     answer, answered_by, why, gone, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
+     ?17, ?18, ?19, ?20, ?21, ?22, ?23) ON CONFLICT (id) DO NOTHING";
 const REQUEST_CHANGED: &str = "UPDATE request SET injection = ?2, fence = ?3, lease_until = ?4, not_before = ?5, \
      attempts = ?6, injected_at = ?7, deadline = ?8, listening = ?9, turn_state = ?10, answer = ?11, answered_by = ?12, \
-     why = ?13, digest = ?14 WHERE id = ?1";
+     why = ?13, gone = ?14, digest = ?15 WHERE id = ?1";
 const NEW_DELIVERY: &str = "INSERT INTO delivery (id, request, session, kind, key, part, parts, turn, text, salt, \
      commitment, state, fence, lease_until, not_before, attempts, first_sent_at, repeat_mark, held_until, suppressed_by, \
-     receipt, late, why, created_at, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
-     ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25) ON CONFLICT (id) DO NOTHING";
+     receipt, late, why, created_at, uncertain, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
+     ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26) ON CONFLICT (id) DO NOTHING";
 const DELIVERY_CHANGED: &str = "UPDATE delivery SET state = ?2, fence = ?3, lease_until = ?4, not_before = ?5, \
      attempts = ?6, first_sent_at = ?7, repeat_mark = ?8, suppressed_by = ?9, receipt = ?10, late = ?11, why = ?12, \
-     digest = ?13 WHERE id = ?1";
+     uncertain = ?13, digest = ?14 WHERE id = ?1";
 const WORDS: (&str, &str) = ("delivery", "SELECT commitment FROM delivery WHERE id = ?1");
 /// Zeros of the same size are written where a text stands; only then is it let go.
 const TAKE_WORDS: &[&str] = &[
@@ -41,8 +41,7 @@ const BY_TURN: (&str, &str) = ("request", "SELECT id FROM request WHERE turn = ?
 const TURN: (&str, &str) =
     ("entry", "SELECT seq FROM entry WHERE id = ?1 AND session = ?2 AND kind IN ('turn', 'forward')");
 const FORWARD: (&str, &str) = ("entry", "SELECT 1 FROM entry WHERE id = ?1 AND kind = 'forward'");
-const PENDING: &str =
-    "r.session = ?1 AND (r.injection IN ('queued', 'injecting', 'unknown') OR r.listening = 1)";
+const PENDING: &str = "r.session = ?1 AND (r.injection <> 'dead' AND (r.injection <> 'injected' OR (r.answer <> 'final' AND r.gone = 0)) OR r.listening = 1)";
 const PUT_CURSOR: &str = "INSERT INTO source_cursor (session, account, value, digest) VALUES (?1, ?2, ?3, ?4) \
      ON CONFLICT (session, account) DO UPDATE SET value = excluded.value, digest = excluded.digest";
 const PUT_LEASE: &str = "INSERT INTO lease (name, holder, fence, until, about, digest) \
@@ -109,6 +108,7 @@ impl Write<'_> {
             r.answer.as_str(),
             r.answered_by.map(|id| id.to_string()),
             r.why,
+            r.gone,
             relay::request_row(r).0,
         ];
         if run(self.conn, NEW_REQUEST, row)? == 0 { Err(taken(r.id)) } else { Ok(()) }
@@ -129,6 +129,7 @@ impl Write<'_> {
             r.answer.as_str(),
             r.answered_by.map(|id| id.to_string()),
             r.why,
+            r.gone,
             relay::request_row(r).0,
         ];
         run(self.conn, REQUEST_CHANGED, row).map(|_| ())
@@ -162,6 +163,7 @@ impl Write<'_> {
             read::late_text(&d.late),
             d.why,
             d.created_at.0,
+            d.uncertain,
             relay::delivery_row(d, words).0,
         ];
         if run(self.conn, NEW_DELIVERY, row)? == 0 { Err(taken(d.id)) } else { Ok(()) }
@@ -182,6 +184,7 @@ impl Write<'_> {
             d.receipt,
             read::late_text(&d.late),
             d.why,
+            d.uncertain,
             relay::delivery_row(d, words).0,
         ];
         run(self.conn, DELIVERY_CHANGED, row).map(|_| ())

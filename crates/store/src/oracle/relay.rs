@@ -119,7 +119,8 @@ impl Rows for Stepping<'_, '_, '_> {
 
     fn pending(&mut self, session: SessionId) -> Result<Vec<Request>, Refusal> {
         let waits = |r: &&Request| {
-            !matches!(r.injection, InjectionState::Injected | InjectionState::Dead) || r.listening
+            let settled = matches!(r.injection, InjectionState::Injected | InjectionState::Dead);
+            !settled || r.listening || r.is_owed()
         };
         let of = self.relay().requests.values().filter(|r| r.session == session).filter(waits);
         let mut found: Vec<Request> = of.cloned().collect();

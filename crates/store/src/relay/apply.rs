@@ -1,11 +1,12 @@
 //! The steps over a backend's rows, the same on every backend. Refused in this order: the row (unknown and out of scope are the
 //! same), its session, its fence, its state, the time, other rows, and last whether ids are free.
 
-use sayso_model::limits::HELD_MS;
-use sayso_model::relay::{Delivery, DeliveryKind, DeliveryState, Lease, ReplyFate, Request, reply_fate};
-use sayso_model::{DeliveryId, EntryId, Kept, RelayRefusal, RequestId, SessionId, TurnId, UtcMs};
+use sayso_model::relay::{Delivery, Lease, Request};
+use sayso_model::{DeliveryId, EntryId, RelayRefusal, RequestId, SessionId, TurnId, UtcMs};
 
-use super::{Accept, Intend, RelayCommand, RelayStep, Relayed};
+use super::deliver as of;
+pub use super::deliver::{goes_first, route};
+use super::{Accept, RelayCommand, RelayStep, Relayed};
 use crate::command::{AppendTurn, Fate};
 use crate::error::Refusal;
 
@@ -45,7 +46,7 @@ pub trait Rows {
     ) -> Result<Option<RequestId>, Self::Fault>;
     /// The request of a turn.
     fn request_of(&mut self, turn: TurnId) -> Result<Option<RequestId>, Self::Fault>;
-    /// The requests of a session that are neither injected nor dead, and the one that listens.
+    /// The requests of a session that are neither injected nor dead, the one that listens, and those whose answer may still come.
     fn pending(&mut self, session: SessionId) -> Result<Vec<Request>, Self::Fault>;
     /// Writes a request.
     fn put_request(&mut self, request: &Request, put: Put) -> Result<(), Self::Fault>;
@@ -65,7 +66,7 @@ pub trait Rows {
     fn put_lease(&mut self, name: &str, lease: Option<&Lease>) -> Result<(), Self::Fault>;
 }
 
-type Done<R> = Result<Relayed, <R as Rows>::Fault>;
+pub(super) type Done<R> = Result<Relayed, <R as Rows>::Fault>;
 
 /// Applies a step.
 ///
@@ -90,39 +91,26 @@ pub fn apply<R: Rows>(rows: &mut R, step: &RelayStep) -> Done<R> {
             on_request(rows, *request, |r| r.expire(*fence, at).map(|()| true))
         }
         RelayCommand::Started { session, request } => started(rows, *session, *request, at),
+        RelayCommand::SessionGone { session, why } => session_gone(rows, *session, why, at),
         RelayCommand::EndTurn { request, end } => on_request(rows, *request, |r| r.end_turn(end)),
-        RelayCommand::Intend(c) => intend(rows, c, at),
-        RelayCommand::ClaimDelivery { delivery, fence, until } => {
-            claim_delivery(rows, *delivery, *fence, (*until, at))
+        RelayCommand::Intend(c) => of::intend(rows, c, at),
+        RelayCommand::ClaimDelivery { delivery, fence, until, key_ttl_ms } => {
+            of::claim(rows, *delivery, |d| d.claim(*fence, *key_ttl_ms, (*until, at)))
         }
         RelayCommand::Attempted { delivery, fence, attempt, mark } => {
-            let mut d = find(rows, *delivery)?;
-            let counts = d.attempted(*fence, attempt).map_err(refused::<R>)?;
-            rows.put_delivery(&d, Put::Changed)?;
-            if d.state == DeliveryState::Delivered && counts {
-                shown(rows, &d, *mark)?;
-            }
-            Ok(if counts { Relayed::Changed } else { Relayed::Evidence })
+            of::attempted(rows, *delivery, (*fence, attempt), *mark)
         }
         RelayCommand::ExpireDelivery { delivery, fence } => {
-            on_delivery(rows, *delivery, |d| d.expire(*fence, at))
+            of::step(rows, *delivery, |d| d.expire(*fence, at))
         }
         RelayCommand::Resolve { delivery, fence, receipt, mark } => {
-            let mut d = find(rows, *delivery)?;
-            d.resolve(*fence, receipt).map_err(refused::<R>)?;
-            rows.put_delivery(&d, Put::Changed)?;
-            shown(rows, &d, *mark)?;
-            Ok(Relayed::Changed)
+            of::resolve(rows, *delivery, (*fence, receipt), *mark)
         }
-        RelayCommand::Retry { delivery, fence, ground } => {
-            on_delivery(rows, *delivery, |d| d.retry(*fence, *ground, at))
-        }
-        RelayCommand::Park { delivery, fence, why } => on_delivery(rows, *delivery, |d| d.park(*fence, why)),
-        RelayCommand::Cancel { delivery, fence, why } => {
-            on_delivery(rows, *delivery, |d| d.cancel(*fence, why))
-        }
-        RelayCommand::Release { delivery, repeat_mark } => release(rows, *delivery, *repeat_mark, at),
-        RelayCommand::Suppress { delivery, by } => suppress(rows, *delivery, by, at),
+        RelayCommand::Retry { delivery, fence, ground } => of::retry(rows, *delivery, (*fence, *ground), at),
+        RelayCommand::Park { delivery, fence, why } => of::step(rows, *delivery, |d| d.park(*fence, why)),
+        RelayCommand::Cancel { delivery, fence, why } => of::cancel(rows, *delivery, (*fence, why)),
+        RelayCommand::Release { delivery, repeat_mark } => of::release(rows, *delivery, *repeat_mark, at),
+        RelayCommand::Suppress { delivery, by } => of::suppress(rows, *delivery, by, at),
         RelayCommand::TakeLease { name, holder, until, about } => {
             let lease = Lease {
                 name: name.clone(),
@@ -137,15 +125,15 @@ pub fn apply<R: Rows>(rows: &mut R, step: &RelayStep) -> Done<R> {
     }
 }
 
-fn refused<R: Rows>(refusal: RelayRefusal) -> R::Fault {
+pub(super) fn refused<R: Rows>(refusal: RelayRefusal) -> R::Fault {
     Refusal::from(refusal).into()
 }
 
-fn known<R: Rows>(rows: &mut R, id: RequestId) -> Result<Request, R::Fault> {
+pub(super) fn known<R: Rows>(rows: &mut R, id: RequestId) -> Result<Request, R::Fault> {
     rows.request(id)?.ok_or_else(|| refused::<R>(RelayRefusal::UnknownRequest(id)))
 }
 
-fn find<R: Rows>(rows: &mut R, id: DeliveryId) -> Result<Delivery, R::Fault> {
+pub(super) fn find<R: Rows>(rows: &mut R, id: DeliveryId) -> Result<Delivery, R::Fault> {
     rows.delivery(id)?.ok_or_else(|| refused::<R>(RelayRefusal::UnknownDelivery(id)))
 }
 
@@ -158,17 +146,6 @@ fn on_request<R: Rows>(
     let news = step(&mut request).map_err(refused::<R>)?;
     rows.put_request(&request, Put::Changed)?;
     Ok(if news { Relayed::Changed } else { Relayed::Known })
-}
-
-fn on_delivery<R: Rows>(
-    rows: &mut R,
-    id: DeliveryId,
-    step: impl FnOnce(&mut Delivery) -> Result<(), RelayRefusal>,
-) -> Done<R> {
-    let mut delivery = find(rows, id)?;
-    step(&mut delivery).map_err(refused::<R>)?;
-    rows.put_delivery(&delivery, Put::Changed)?;
-    Ok(Relayed::Changed)
 }
 
 fn accept<R: Rows>(rows: &mut R, c: &Accept, at: UtcMs) -> Done<R> {
@@ -240,177 +217,18 @@ fn started<R: Rows>(rows: &mut R, session: SessionId, request: Option<RequestId>
     Ok(if news { Relayed::Changed } else { Relayed::Known })
 }
 
-fn intend<R: Rows>(rows: &mut R, c: &Intend, at: UtcMs) -> Done<R> {
-    let mut request = known(rows, c.request)?;
-    if rows.seq(request.session, c.turn)?.is_none() {
-        return Err(Refusal::UnknownTurn(c.turn).into());
-    }
-    let before = rows.deliveries(request.id)?;
-    let same: Vec<&Delivery> = before.iter().filter(|d| d.kind == c.kind && d.key == c.key).collect();
-    if !same.is_empty() {
-        return join(rows, &same, at);
-    }
-    match c.kind {
-        DeliveryKind::Reply => request.answer(c.turn),
-        DeliveryKind::Fallback => request.fall_back(at),
-        DeliveryKind::Direct | DeliveryKind::Progress | DeliveryKind::Notice => Ok(()),
-    }
-    .map_err(refused::<R>)?;
-    match (&request.inlet, c.parts.is_empty()) {
-        (None, false) => return Err(refused::<R>(RelayRefusal::NoDestination(request.id))),
-        (Some(_), true) => return Err(Refusal::Missing { what: "the message's list of parts" }.into()),
-        _ => {}
-    }
-    if c.kind == DeliveryKind::Reply {
-        overtake(rows, &before)?;
-    }
-    rows.put_request(&request, Put::Changed)?;
-    for (part, (id, text)) in (0u32..).zip(&c.parts) {
-        let delivery = begin(&request, c, (part, *id, text), &before, at);
-        rows.put_delivery(&delivery, Put::New)?;
-    }
-    Ok(Relayed::Changed)
-}
-
-/// The same message once more: what surely failed of it is tried again.
-fn join<R: Rows>(rows: &mut R, same: &[&Delivery], at: UtcMs) -> Done<R> {
-    for failed in same.iter().filter(|d| d.state == DeliveryState::Failed && d.kept == Kept::Whole) {
-        let mut again = (*failed).clone();
-        again.retry(again.fence, sayso_model::relay::Ground::Person, at).map_err(refused::<R>)?;
-        rows.put_delivery(&again, Put::Changed)?;
-    }
-    Ok(Relayed::Known)
-}
-
-/// Word that there is no answer does not go out beside the answer, where nobody began to send it.
-fn overtake<R: Rows>(rows: &mut R, before: &[Delivery]) -> Result<(), R::Fault> {
-    let word = |d: &&Delivery| matches!(d.kind, DeliveryKind::Fallback | DeliveryKind::Notice);
-    for late in before.iter().filter(word).filter(|d| d.state == DeliveryState::Ready) {
-        let mut late = late.clone();
-        late.cancel(late.fence, "the answer came first").map_err(refused::<R>)?;
-        rows.put_delivery(&late, Put::Changed)?;
-    }
-    Ok(())
-}
-
-fn begin(
-    request: &Request,
-    c: &Intend,
-    (part, id, text): (u32, DeliveryId, &str),
-    before: &[Delivery],
-    at: UtcMs,
-) -> Delivery {
-    let mut delivery = Delivery {
-        id,
-        request: request.id,
-        session: request.session,
-        kind: c.kind,
-        key: c.key.clone(),
-        part,
-        parts: u32::try_from(c.parts.len()).unwrap_or(u32::MAX),
-        turn: c.turn,
-        text: text.to_owned(),
-        kept: Kept::Whole,
-        state: DeliveryState::Ready,
-        fence: 0,
-        lease_until: None,
-        not_before: None,
-        attempts: 0,
-        first_sent_at: None,
-        repeat_mark: false,
-        held_until: None,
-        suppressed_by: None,
-        receipt: None,
-        late: Vec::new(),
-        why: None,
-        created_at: at,
-    };
-    if c.kind == DeliveryKind::Reply {
-        let until = UtcMs(at.0.saturating_add(HELD_MS));
-        delivery.held_until = Some(until);
-        match reply_fate(before, until, at) {
-            ReplyFate::Release { repeat_mark } => delivery.repeat_mark = repeat_mark,
-            ReplyFate::Hold => delivery.state = DeliveryState::Held,
-            ReplyFate::Suppress { by } => {
-                (delivery.state, delivery.suppressed_by) = (DeliveryState::Suppressed, Some(by));
-            }
+fn session_gone<R: Rows>(rows: &mut R, session: SessionId, why: &str, at: UtcMs) -> Done<R> {
+    rows.see(session)?;
+    let mut news = Relayed::Known;
+    for before in rows.pending(session)? {
+        let mut request = before.clone();
+        request.end_session(why, at);
+        if request != before {
+            rows.put_request(&request, Put::Changed)?;
+            news = Relayed::Changed;
         }
     }
-    delivery
-}
-
-fn claim_delivery<R: Rows>(rows: &mut R, id: DeliveryId, fence: u64, (until, at): (UtcMs, UtcMs)) -> Done<R> {
-    let mut delivery = find(rows, id)?;
-    delivery.claim(fence, until, at).map_err(refused::<R>)?;
-    let all = rows.deliveries(delivery.request)?;
-    if let Some(part) = goes_first(&all, &delivery) {
-        return Err(refused::<R>(RelayRefusal::PartsInOrder(part)));
-    }
-    rows.put_delivery(&delivery, Put::Changed)?;
-    Ok(Relayed::Changed)
-}
-
-/// The part of the same message that has to arrive before this one.
-#[must_use]
-pub fn goes_first(all: &[Delivery], delivery: &Delivery) -> Option<u32> {
-    let earlier = all.iter().filter(|d| {
-        (d.request, d.kind, &d.key) == (delivery.request, delivery.kind, &delivery.key)
-            && d.part < delivery.part
-    });
-    let waits = |d: &&Delivery| !matches!(d.state, DeliveryState::Delivered | DeliveryState::Cancelled);
-    earlier.filter(waits).map(|d| d.part).min()
-}
-
-/// By which way a part was shown.
-#[must_use]
-pub fn route(channel: &str, delivery: &Delivery) -> String {
-    match delivery.parts {
-        1 => channel.to_owned(),
-        parts => format!("{channel} {}/{parts}", delivery.part + 1),
-    }
-}
-
-fn shown<R: Rows>(rows: &mut R, delivery: &Delivery, mark: EntryId) -> Result<(), R::Fault> {
-    let request = known(rows, delivery.request)?;
-    let channel = request.inlet.as_ref().map_or("", |inlet| &inlet.channel);
-    rows.shown(mark, delivery.session, delivery.turn, &route(channel, delivery))
-}
-
-fn release<R: Rows>(rows: &mut R, id: DeliveryId, repeat_mark: bool, at: UtcMs) -> Done<R> {
-    let mut reply = find(rows, id)?;
-    let all = rows.deliveries(reply.request)?;
-    reply.release(repeat_mark).map_err(refused::<R>)?;
-    let word = match reply_fate(&all, reply.held_until.unwrap_or(at), at) {
-        ReplyFate::Release { repeat_mark: marked } if marked == repeat_mark => None,
-        ReplyFate::Release { repeat_mark: true } => Some("released with the mark of a repeat"),
-        ReplyFate::Release { repeat_mark: false } => Some("released without a mark"),
-        ReplyFate::Hold => Some("held"),
-        ReplyFate::Suppress { .. } => Some("suppressed"),
-    };
-    if let Some(word) = word {
-        return Err(refused::<R>(RelayRefusal::ReplyGoesOtherwise(word)));
-    }
-    rows.put_delivery(&reply, Put::Changed)?;
-    let unsent = |d: &&Delivery| d.kind == DeliveryKind::Direct && d.state == DeliveryState::Ready;
-    for direct in all.iter().filter(unsent) {
-        let mut direct = direct.clone();
-        direct.cancel(direct.fence, "the reply went out instead").map_err(refused::<R>)?;
-        rows.put_delivery(&direct, Put::Changed)?;
-    }
-    Ok(Relayed::Changed)
-}
-
-fn suppress<R: Rows>(rows: &mut R, id: DeliveryId, by: &str, at: UtcMs) -> Done<R> {
-    let mut reply = find(rows, id)?;
-    let all = rows.deliveries(reply.request)?;
-    reply.suppress(by).map_err(refused::<R>)?;
-    let named = all.iter().any(|d| d.kind == DeliveryKind::Direct && d.key == by);
-    let fate = reply_fate(&all, reply.held_until.unwrap_or(at), at);
-    if !named || !matches!(fate, ReplyFate::Suppress { .. }) {
-        return Err(refused::<R>(RelayRefusal::NotConfirmed));
-    }
-    rows.put_delivery(&reply, Put::Changed)?;
-    Ok(Relayed::Changed)
+    Ok(news)
 }
 
 fn take_lease<R: Rows>(rows: &mut R, mut lease: Lease, at: UtcMs) -> Done<R> {

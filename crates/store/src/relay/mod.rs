@@ -5,6 +5,7 @@
 //! evenly while somebody sets the system's clock.
 
 pub mod apply;
+mod deliver;
 mod shape;
 
 pub(crate) use shape::check;
@@ -76,6 +77,14 @@ pub enum RelayCommand {
         /// The request whose id the message carries.
         request: Option<RequestId>,
     },
+    /// The session ended, and nothing more comes of it: what was going on broke off, what was being put in may be in, and nothing that
+    /// is not named answers what it was given before.
+    SessionGone {
+        /// The session.
+        session: SessionId,
+        /// Why, for people.
+        why: String,
+    },
     /// The turn of a request ended. That answers nothing.
     EndTurn {
         /// Which.
@@ -93,6 +102,9 @@ pub enum RelayCommand {
         fence: u64,
         /// Until when there is time.
         until: UtcMs,
+        /// For how many milliseconds after the first attempt the sink knows the key, where it takes one: what may have arrived is
+        /// not sent again as it is without one.
+        key_ttl_ms: Option<u64>,
     },
     /// Word of an attempt to send. What was delivered is recorded as shown in the session, in the same batch.
     Attempted {
@@ -123,7 +135,8 @@ pub enum RelayCommand {
         /// The id of the mark that says that it was shown.
         mark: EntryId,
     },
-    /// A delivery is sent again.
+    /// A delivery is sent again; where nobody knew whether it was for its request ([`Intend::doubt`]), the whole message is, and
+    /// answers the request.
     Retry {
         /// Which.
         delivery: DeliveryId,
@@ -141,7 +154,7 @@ pub enum RelayCommand {
         /// Why, for people.
         why: String,
     },
-    /// A delivery is not sent.
+    /// A delivery is not sent, or not again, and neither are later parts of the same message that were not begun.
     Cancel {
         /// Which.
         delivery: DeliveryId,
@@ -210,6 +223,9 @@ pub struct Intend {
     pub turn: TurnId,
     /// Its parts, in order, each with its id and words. None where the request came from nowhere that an answer could go to.
     pub parts: Vec<(DeliveryId, String)>,
+    /// Why nobody knows whether it is for this request, for people: then it is parked, and answers nothing before a person says that
+    /// it is.
+    pub doubt: Option<String>,
 }
 
 /// What a step did.

@@ -21,6 +21,7 @@ pub(crate) fn check(command: &RelayCommand) -> Result<(), Refusal> {
             }
         },
         RelayCommand::EndTurn { end: TurnEnd::Interrupted { why }, .. }
+        | RelayCommand::SessionGone { why, .. }
         | RelayCommand::Park { why, .. }
         | RelayCommand::Cancel { why, .. } => reason(why),
         RelayCommand::Intend(c) => intend(c),
@@ -80,6 +81,10 @@ fn intend(c: &Intend) -> Result<(), Refusal> {
     }
     if c.parts.iter().any(|(_, text)| text.is_empty()) {
         return Err(Refusal::Missing { what: "the text of a part" });
+    }
+    c.doubt.as_deref().map_or(Ok(()), reason)?;
+    if c.doubt.is_some() && c.parts.is_empty() {
+        return Err(Refusal::Missing { what: "the message's list of parts" });
     }
     size("a message", "bytes", c.parts.iter().map(|(_, text)| text.len()).sum(), TURN_BYTES)
 }

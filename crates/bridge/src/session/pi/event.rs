@@ -105,8 +105,8 @@ impl Message {
         matches!(self, Self::User { content } if headed(&content.text()) == Some(request))
     }
 
-    /// The end of a message of the agent's.
-    pub(super) fn ended(&self) -> Option<SessionEvent> {
+    /// The end of a message of the agent's, on a request.
+    pub(super) fn ended(&self, request: Option<RequestId>) -> Option<SessionEvent> {
         let Self::Assistant { content, stop_reason } = self else { return None };
         let stop = match stop_reason.as_str() {
             "toolUse" => Stop::ToolCall,
@@ -116,7 +116,7 @@ impl Message {
             _ => Stop::Stop,
         };
         let text_parts = content.texts().into_iter().map(str::to_owned).collect();
-        Some(SessionEvent::Ended { message: None, text_parts, calls: content.calls(), stop })
+        Some(SessionEvent::Ended { request, message: None, text_parts, calls: content.calls(), stop })
     }
 }
 
@@ -161,7 +161,7 @@ struct Text {
 impl ToolEnd {
     /// What came of a tool, for its two recipients: the model has seen the content, the person is to see what was handed over for
     /// them, in order.
-    pub(super) fn result(self) -> SessionEvent {
+    pub(super) fn result(self, request: Option<RequestId>) -> SessionEvent {
         let model =
             self.result.as_ref().and_then(|r| r.content.as_ref()).map(Content::text).unwrap_or_default();
         let handed = match self.result.and_then(|result| result.details) {
@@ -172,6 +172,7 @@ impl ToolEnd {
         let person: Vec<&str> = handed.texts.iter().filter_map(|one| one.person.as_deref()).collect();
         let envelope = Envelope::received(&model, &person.join("\n\n"), purpose.unwrap_or_default());
         SessionEvent::ToolResult {
+            request,
             call: self.tool_call_id,
             tool: self.tool_name,
             outcome: if self.is_error { Outcome::Failed } else { Outcome::Ok },

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sayso::model::relay::Attempt;
+use sayso::model::relay::{Attempt, Ground};
 use sayso::model::{DeliveryKind, MarkKind, PartBody};
 use sayso::store::RelayCommand;
 use sayso_output::envelope::Purpose;
@@ -18,7 +18,7 @@ fn script() -> Script {
         (1_000, calls("a1", "", "c1")),
         (1_000, display("c1", "the list")),
         (1_000, last("a2", "There is news.")),
-        (0, SessionEvent::Settled),
+        (0, SessionEvent::Settled { request: None }),
     ]
 }
 
@@ -120,7 +120,7 @@ fn r20_a_call_that_is_made_again_joins_the_delivery() {
 fn r28_what_was_streamed_stays_when_the_reply_is_suppressed() {
     let mut w = open();
     let mut script = script();
-    let draft = SessionEvent::Progress { message: Some("d".into()), text: "There is".into() };
+    let draft = SessionEvent::Progress { request: None, message: Some("d".into()), text: "There is".into() };
     script.insert(2, (500, draft));
     w.scripts(script);
     let a = w.says("A", "news?");
@@ -144,6 +144,60 @@ fn suppression_waits_for_every_part() {
     w.pass(60_000);
     assert_eq!(w.states(a, DeliveryKind::Reply), ["suppressed"; 3]);
     assert_eq!(w.saw("A").concat(), "the list");
+}
+
+/// Two displays, of which the first is refused and the second cannot go out yet, and then the answer.
+#[test]
+fn a_reply_that_goes_out_at_once_goes_out_instead_of_a_display_that_waits() {
+    let mut w = open();
+    w.scripts(vec![
+        (1_000, calls("a1", "", "c1")),
+        (0, display("c1", "the list")),
+        (0, display("c2", "the map")),
+        (1_000, last("a2", "There is news.")),
+    ]);
+    w.acts(&[Act::Refuse, Act::Later(Some(5_000))]);
+    let a = w.says("A", "news?");
+    w.pass(60_000);
+    assert_eq!(w.states(a, DeliveryKind::Direct), ["failed", "cancelled"]);
+    assert_eq!(w.saw("A"), ["There is news."]);
+}
+
+#[test]
+fn a_display_that_could_not_be_sent_before_the_reply_went_out_is_not_sent_behind_it() {
+    let mut w = open();
+    w.scripts(script());
+    w.acts(&[Act::Later(None)]);
+    let a = w.says("A", "news?");
+    w.pass(2_500);
+    // Somebody is sending it while the reply's time runs out.
+    let direct = w.delivery(a, DeliveryKind::Direct);
+    w.time.pass(1_000);
+    let until = sayso::model::UtcMs(w.relay.now().0 + 60_000);
+    let (delivery, fence) = (direct.id, direct.fence);
+    w.does(RelayCommand::ClaimDelivery { delivery, fence, until, key_ttl_ms: None }).unwrap();
+    w.pass(30_000);
+    let attempt = Attempt::Retry { why: "503".into(), not_before: until };
+    let mark = w.ledger.fresh_entry();
+    w.does(RelayCommand::Attempted { delivery, fence: fence + 1, attempt, mark }).unwrap();
+    w.pass(600_000);
+    assert_eq!(w.states(a, DeliveryKind::Direct), ["cancelled"]);
+    let copies = w.net.borrow().sink.copies.clone();
+    assert_eq!((copies.len(), copies[0].text.as_str(), copies[0].marked), (1, "There is news.", true));
+}
+
+#[test]
+fn a_display_that_a_person_sends_behind_the_reply_says_so() {
+    let mut w = open();
+    w.scripts(script());
+    w.acts(&[Act::Refuse]);
+    let a = w.says("A", "news?");
+    w.pass(60_000);
+    let d = w.delivery(a, DeliveryKind::Direct);
+    w.does(RelayCommand::Retry { delivery: d.id, fence: d.fence, ground: Ground::Person }).unwrap();
+    w.pass(1_000);
+    let marks: Vec<bool> = w.net.borrow().sink.copies.iter().map(|c| c.marked).collect();
+    assert_eq!(marks, [false, true]);
 }
 
 #[test]
@@ -173,8 +227,14 @@ fn r16_a_receipt_without_its_history_is_not_written() {
     assert!(w.does(RelayCommand::Attempted { delivery, fence, attempt, mark }).is_err());
     is_sending(&w);
     w.crash(false);
-    w.pass(119_000);
+    w.pass(118_999);
     assert_eq!(w.states(a, DeliveryKind::Reply), ["sending"]);
+    // When its time is over nobody knows; only then is anything done about it.
+    w.time.pass(1_001);
+    let d = w.delivery(a, DeliveryKind::Reply);
+    w.does(RelayCommand::ExpireDelivery { delivery: d.id, fence: d.fence }).unwrap();
+    let d = w.delivery(a, DeliveryKind::Reply);
+    assert_eq!((d.state.as_str(), d.uncertain, d.receipt, w.saw("A").len()), ("unknown", true, None, 1));
     w.pass(60_000);
     assert_eq!((w.states(a, DeliveryKind::Reply), w.saw("A").len()), (vec!["delivered"], 1));
     assert_eq!(w.marks(MarkKind::Shown), 1);

@@ -13,8 +13,8 @@ use crate::world::{World, calls, ended, last};
 #[test]
 fn r1_a_message_that_waits_is_answered_after_the_one_before() {
     let mut w = open();
-    w.scripts(vec![(5_000, last("a1", "A's answer")), (10, SessionEvent::Settled)]);
-    w.scripts(vec![(5_000, last("b1", "B's answer")), (10, SessionEvent::Settled)]);
+    w.scripts(vec![(5_000, last("a1", "A's answer")), (10, SessionEvent::Settled { request: None })]);
+    w.scripts(vec![(5_000, last("b1", "B's answer")), (10, SessionEvent::Settled { request: None })]);
     let a = w.says("A", "first");
     w.settle();
     let b = w.says("B", "second");
@@ -28,8 +28,12 @@ fn r1_a_message_that_waits_is_answered_after_the_one_before() {
 #[test]
 fn r2_an_error_is_no_answer_and_a_late_one_still_counts() {
     let mut w = open();
-    let failed = SessionEvent::Failed { why: "529 overloaded".into() };
-    w.scripts(vec![(1_000, ended("a1", &[], Stop::Error)), (0, failed), (0, SessionEvent::Settled)]);
+    let failed = SessionEvent::Failed { request: None, why: "529 overloaded".into() };
+    w.scripts(vec![
+        (1_000, ended("a1", &[], Stop::Error)),
+        (0, failed),
+        (0, SessionEvent::Settled { request: None }),
+    ]);
     let a = w.says("A", "hello?");
     w.pass(89_999);
     assert!(w.seen().is_empty());
@@ -71,8 +75,8 @@ fn r5_a_late_answer_quotes_the_original_message() {
 #[test]
 fn r7_a_message_that_waited_goes_in_once_after_a_crash() {
     let mut w = open();
-    w.scripts(vec![(20_000, last("a1", "A's")), (0, SessionEvent::Settled)]);
-    w.scripts(vec![(1_000, last("b1", "B's")), (0, SessionEvent::Settled)]);
+    w.scripts(vec![(20_000, last("a1", "A's")), (0, SessionEvent::Settled { request: None })]);
+    w.scripts(vec![(1_000, last("b1", "B's")), (0, SessionEvent::Settled { request: None })]);
     w.says("A", "first");
     w.settle();
     let b = w.says("B", "second");
@@ -86,8 +90,8 @@ fn r7_a_message_that_waited_goes_in_once_after_a_crash() {
 #[test]
 fn r8_a_message_that_came_while_a_turn_ended_needs_no_other_to_go_in() {
     let mut w = open();
-    w.scripts(vec![(1_000, last("a1", "A's")), (0, SessionEvent::Settled)]);
-    w.scripts(vec![(1_000, last("b1", "B's")), (0, SessionEvent::Settled)]);
+    w.scripts(vec![(1_000, last("a1", "A's")), (0, SessionEvent::Settled { request: None })]);
+    w.scripts(vec![(1_000, last("b1", "B's")), (0, SessionEvent::Settled { request: None })]);
     w.says("A", "first");
     w.settle();
     w.time.pass(1_000);
@@ -101,7 +105,7 @@ fn r8_a_message_that_came_while_a_turn_ended_needs_no_other_to_go_in() {
 fn r9_an_injection_that_failed_is_tried_again() {
     let mut w = open();
     w.net.borrow_mut().agent.answers.push_back(Injecting::Refused { why: "starting".into() });
-    w.scripts(vec![(1_000, last("b1", "B's")), (0, SessionEvent::Settled)]);
+    w.scripts(vec![(1_000, last("b1", "B's")), (0, SessionEvent::Settled { request: None })]);
     let b = w.says("B", "hello");
     w.settle();
     let waiting = w.request(b);
@@ -127,8 +131,8 @@ fn r11_a_request_that_was_let_go_is_taken_up_again() {
 #[test]
 fn r12_a_message_waits_without_a_lease_however_long_the_one_before_takes() {
     let mut w = open();
-    w.scripts(vec![(600_000, last("a1", "A's")), (0, SessionEvent::Settled)]);
-    w.scripts(vec![(1_000, last("b1", "B's")), (0, SessionEvent::Settled)]);
+    w.scripts(vec![(600_000, last("a1", "A's")), (0, SessionEvent::Settled { request: None })]);
+    w.scripts(vec![(1_000, last("b1", "B's")), (0, SessionEvent::Settled { request: None })]);
     w.says("A", "long");
     w.settle();
     let b = w.says("B", "short");
@@ -169,7 +173,7 @@ fn r25_a_turn_that_broke_off_is_not_run_again_and_the_person_hears_of_it() {
 #[test]
 fn r27_an_answer_after_an_empty_settlement_is_the_answer() {
     let mut w = open();
-    w.scripts(vec![(1_000, SessionEvent::Settled), (39_000, last("a1", "here it is"))]);
+    w.scripts(vec![(1_000, SessionEvent::Settled { request: None }), (39_000, last("a1", "here it is"))]);
     let a = w.says("A", "?");
     w.pass(200_000);
     assert_eq!(w.saw("A"), ["here it is"]);
@@ -180,7 +184,8 @@ fn r27_an_answer_after_an_empty_settlement_is_the_answer() {
 #[test]
 fn after_an_empty_settlement_the_next_message_waits_for_the_answer_or_the_deadline() {
     let mut w = open();
-    w.scripts(vec![(1_000, SessionEvent::Settled)]);
+    w.net.borrow_mut().agent.names = true;
+    w.scripts(vec![(1_000, SessionEvent::Settled { request: None })]);
     w.scripts(vec![(1_000, last("b1", "B's"))]);
     w.says("A", "first");
     w.settle();
@@ -194,7 +199,10 @@ fn after_an_empty_settlement_the_next_message_waits_for_the_answer_or_the_deadli
 #[test]
 fn r29_words_beside_a_tool_call_are_no_answer() {
     let mut w = open();
-    w.scripts(vec![(1_000, calls("a1", "I'll look.", "c1")), (1_000, SessionEvent::Settled)]);
+    w.scripts(vec![
+        (1_000, calls("a1", "I'll look.", "c1")),
+        (1_000, SessionEvent::Settled { request: None }),
+    ]);
     let a = w.says("A", "look");
     w.pass(10_000);
     assert_eq!((w.request(a).answer, w.seen().len()), (AnswerState::None, 0));
@@ -212,7 +220,7 @@ fn several_texts_of_the_last_message_are_one_answer() {
 #[test]
 fn r30_the_time_for_an_answer_runs_from_the_injection() {
     let mut w = open();
-    w.scripts(vec![(600_000, last("a1", "A's")), (0, SessionEvent::Settled)]);
+    w.scripts(vec![(600_000, last("a1", "A's")), (0, SessionEvent::Settled { request: None })]);
     w.says("A", "long");
     w.settle();
     let b = w.says("B", "short");
@@ -332,7 +340,11 @@ fn an_injection_that_always_fails_is_dead_and_the_person_is_told() {
 fn what_the_session_is_told_by_others_is_nobodys_answer() {
     let mut w = open();
     let others = SessionEvent::Started { request: None };
-    w.scripts(vec![(1_000, SessionEvent::Settled), (1_000, others), (1_000, last("x", "for the owner"))]);
+    w.scripts(vec![
+        (1_000, SessionEvent::Settled { request: None }),
+        (1_000, others),
+        (1_000, last("x", "for the owner")),
+    ]);
     let a = w.says("A", "?");
     w.pass(80_000);
     assert!(w.seen().is_empty());

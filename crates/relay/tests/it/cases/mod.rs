@@ -4,6 +4,8 @@ use super::open;
 
 mod deliveries;
 mod injections;
+mod keys;
 mod operator;
 mod outbox;
 mod rules;
+mod whose;

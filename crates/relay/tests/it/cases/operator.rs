@@ -72,7 +72,7 @@ fn under_a_fence_that_is_over_only_a_receipt_is_kept() {
     let d = w.delivery(a, DeliveryKind::Reply);
     w.time.pass(1_000_000);
     let until = sayso::model::UtcMs(w.relay.now().0 + 1_000);
-    w.does(RelayCommand::ClaimDelivery { delivery: d.id, fence: d.fence, until }).unwrap();
+    w.does(RelayCommand::ClaimDelivery { delivery: d.id, fence: d.fence, until, key_ttl_ms: None }).unwrap();
     w.time.pass(1_000);
     w.does(RelayCommand::ExpireDelivery { delivery: d.id, fence: d.fence + 1 }).unwrap();
     let late = |attempt: Attempt| RelayCommand::Attempted {

@@ -70,6 +70,7 @@ fn a_fallback_comes_neither_before_its_time_nor_after_an_answer() {
             key: key.to_owned(),
             turn: w.entries()[0].id,
             parts: vec![(w.ledger.fresh_delivery(), "none".to_owned())],
+            doubt: None,
         })
     };
     let deadline = w.request(a).deadline.unwrap();
@@ -92,6 +93,7 @@ fn a_request_is_answered_once_and_only_when_it_is_in() {
             key: "another".to_owned(),
             turn: w.entries()[0].id,
             parts: vec![(w.ledger.fresh_delivery(), "x".to_owned())],
+            doubt: None,
         })
     };
     assert!(matches!(refused(&w, answer(&w)), RelayRefusal::NoSuchStep { .. }));
@@ -162,7 +164,7 @@ fn words_that_were_taken_away_are_not_sent() {
 fn what_is_erased_takes_its_requests_and_deliveries_along() {
     for whole in [false, true] {
         let mut w = open();
-        w.scripts(vec![(1_000, last("a1", "a secret")), (0, SessionEvent::Settled)]);
+        w.scripts(vec![(1_000, last("a1", "a secret")), (0, SessionEvent::Settled { request: None })]);
         w.acts(&[Act::Later(Some(30_000))]);
         let a = w.says("A", "go");
         w.pass(2_000);
