@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::record::keep_spare;
 use super::state;
-use crate::fail::Failure;
 
 /// The note that a ledger was there.
 pub(super) struct Known {
@@ -24,15 +23,15 @@ impl Known {
     }
 
     /// What to tell, where the ledger was there before and is gone now.
-    pub(super) fn gone(&self) -> Option<Failure> {
+    pub(super) fn gone(&self) -> Option<String> {
         let noted = self.note.as_deref().is_some_and(Path::exists);
         let gone = noted && matches!(self.ledger.try_exists(), Ok(false));
         gone.then(|| {
-            Failure::request(format!(
-                "the ledger {} went missing, and a new one is kept in its place: to have the earlier sessions, put it or a \
+            format!(
+                "the ledger {} went missing, and a new one is made in its place: to have the earlier sessions, put it or a \
                  backup of it back there",
                 self.ledger.display()
-            ))
+            )
         })
     }
 

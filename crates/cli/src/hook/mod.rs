@@ -148,7 +148,6 @@ fn outcome(hook: &Hook, global: &Global, limit: Duration) -> Result<Outcome, Fai
         begun => begun?,
     };
     let mut outcome = events::answer(event, &mut work);
-    outcome.failures.extend(work.gone.take());
     if event == Event::Stop {
         // The next hooks find nothing to read again.
         outcome.failures.extend(work.ledger.empty_log().err().map(Failure::from));

@@ -11,6 +11,7 @@ use sayso_import::placeholder;
 use super::input::Input;
 use super::known::Known;
 use super::program::Program;
+use super::record;
 use super::state::{Hints, Seen, Stamp};
 use crate::args::Global;
 use crate::fail::Failure;
@@ -26,8 +27,6 @@ pub(super) struct Work {
     /// When long work has to end, so that the answer is there in time.
     pub(super) until: UtcMs,
     pub(super) seen: Seen,
-    /// That the ledger was there before and is another one now.
-    pub(super) gone: Option<Failure>,
     hints: Hints,
 }
 
@@ -45,7 +44,10 @@ impl Work {
         let options = Options { wait: limit / 3, connections: Connections::One, ..Options::default() };
         let place = open::path_to_make(global)?;
         let known = Known::of(&place);
-        let gone = known.gone();
+        // Told first: where the new one cannot be made whole, its file may be there already.
+        if let Some(gone) = known.gone() {
+            record::leave(program.word(), event, &gone);
+        }
         let ledger = Ledger::open(&place, &options)?;
         known.keep();
         let id = program.session(&input);
@@ -55,7 +57,7 @@ impl Work {
         let seen = hints.read(&ledger.id().to_string(), path);
         let long = i64::try_from((limit * 2 / 3).as_millis()).unwrap_or(i64::MAX);
         let until = UtcMs(started.0.saturating_add(long));
-        Ok(Self { program, event: event.to_owned(), input, ledger, session, until, seen, gone, hints })
+        Ok(Self { program, event: event.to_owned(), input, ledger, session, until, seen, hints })
     }
 
     /// A reader of the session's project.
