@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sayso::store::Collected;
-use sayso::{Ledger, Options, Reader, Scope, SpeakerKind, SpeakerRef};
+use sayso::{Ledger, Options, Reader, Scope, SpeakerKind, SpeakerRef, StoreError};
 
 use crate::args::Global;
 use crate::fail::Failure;
@@ -29,13 +29,11 @@ fn data_folder() -> Result<PathBuf, Failure> {
 pub(crate) fn path_to_make(global: &Global) -> Result<PathBuf, Failure> {
     let path = path(global)?;
     let folder = path.parent().filter(|folder| global.ledger.is_some() && !folder.as_os_str().is_empty());
-    match folder.filter(|folder| matches!(folder.try_exists(), Ok(false))) {
-        None => Ok(path),
-        Some(folder) => Err(Failure::request(format!(
-            "the folder {} is not there, so no ledger was made in it: make the folder, or name another file with --ledger",
-            folder.display()
-        ))),
-    }
+    let missing = folder.filter(|folder| matches!(folder.try_exists(), Ok(false)));
+    let Some(missing) = missing.map(|folder| folder.display().to_string()) else { return Ok(path) };
+    let missing = format!("the folder {missing} is not there, make it first");
+    let cause = std::io::Error::new(std::io::ErrorKind::NotFound, missing);
+    Err(sayso::Error::from(StoreError::Denied { path, cause: cause.into() }).into())
 }
 
 /// The ledger, made where it is missing.

@@ -204,6 +204,9 @@ fn a_broken_ledger_never_eats_the_result() {
     let line = "echo kept; echo trouble >&2; exit 4";
     check(&home, "bad_run_ledger", &["run", "--shell", "--", line]);
     check(&home, "bad_run_ledger_json", &["run", "--json", "--shell", "--", line]);
+    let ran = sayso(&home, &["--ledger", "no/x.db", "run", "--shell", "--", "echo done"]);
+    assert_eq!((ran.code, ran.text().lines().next()), (Some(0), Some("done")), "{}", ran.stderr);
+    assert!(ran.stderr.contains("folder no is not there") && !home.path("no").exists(), "{}", ran.stderr);
     let raw = sayso(&home, &["run", "--raw", "--shell", "--", line]);
     assert_eq!((raw.code, raw.text().as_str()), (Some(4), "kept\n"));
     assert!(raw.stderr.starts_with("trouble\nwarning: the output was not stored: "), "{}", raw.stderr);
