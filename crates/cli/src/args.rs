@@ -407,6 +407,9 @@ pub(crate) struct Export {
     /// The new file, instead of standard output; one that is there is never overwritten
     #[arg(long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
+    /// Of a damaged ledger, everything that still reads; what does not is counted, and the exit code is 3
+    #[arg(long, conflicts_with = "what")]
+    pub(crate) salvage: bool,
 }
 
 /// The forms of an export.

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sayso_model::{Digest, OutputId, ProjectId, SessionId, SpeakerId};
-use sayso_store::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Output};
+use sayso_store::{
+    ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Output, Salvaged, Trace,
+};
 
 use crate::error::Error;
 use crate::reader::Reader;
@@ -77,6 +79,34 @@ impl Reader {
         limit: usize,
     ) -> Result<Vec<ArchivedEntry>, Error> {
         Ok(self.ledger.store.archived_entries(&self.scope, session, after, limit)?)
+    }
+
+    /// Every session that some row still speaks of, also in a damaged ledger, by id.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NeedsWholeLedger`](crate::StoreError::NeedsWholeLedger) for a narrower scope; storage errors, but for damage.
+    pub fn traces(&self) -> Result<Vec<Trace>, Error> {
+        Ok(self.ledger.store.traces(&self.scope)?)
+    }
+
+    /// A session for an export, where what its beginning was taken over reads; what its row says of its end is not looked at.
+    /// Else why not.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Reader::traces`].
+    pub fn salvage_session(&self, session: SessionId) -> Result<Result<ArchivedSession, String>, Error> {
+        Ok(self.ledger.store.salvage_session(&self.scope, session)?)
+    }
+
+    /// What is at the places of a session's own entries from `first` to `last`, one for each place, also in a damaged ledger.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Reader::traces`].
+    pub fn salvage(&self, session: SessionId, first: u64, last: u64) -> Result<Vec<Salvaged>, Error> {
+        Ok(self.ledger.store.salvage(&self.scope, session, first, last)?)
     }
 
     /// At most `limit` keys of a session, by kind and key, after the pair given.

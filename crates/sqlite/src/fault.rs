@@ -90,7 +90,10 @@ fn sql(error: rusqlite::Error, path: &Path, context: &'static str) -> StoreError
             StoreError::Denied { path: path.to_owned(), cause: Box::new(error) }
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(error),
-        None if matches!(error, E::InvalidColumnType(..) | E::Utf8Error(..)) => damaged(error),
+        // Every statement fits the tables as they are made: one that SQLite does not take says that they are other ones.
+        _ if matches!(error, E::InvalidColumnType(..) | E::Utf8Error(..) | E::SqlInputError { .. }) => {
+            damaged(error)
+        }
         _ => StoreError::Storage { context, cause: Box::new(error) },
     }
 }

@@ -23,6 +23,7 @@ pub mod oracle;
 pub mod query;
 pub mod reinject;
 pub mod relay;
+pub mod salvage;
 pub mod search;
 pub mod title;
 pub mod values;
@@ -42,4 +43,5 @@ pub use query::{
     ReadOrder, Report, Run, Scope, Session, SessionHead, Store, StreamKind, Waiting,
 };
 pub use relay::{Accept, Deliveries, Intend, RelayCommand, RelayStep, Relayed, Requests};
+pub use salvage::{Lost, LostPlace, Salvage, Salvaged, Trace};
 pub use search::{Excerpt, Found, Hit, Progress, Search};

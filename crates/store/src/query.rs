@@ -16,6 +16,7 @@ use crate::erase::{Erase, Erasing};
 use crate::error::StoreError;
 use crate::grow::{GrowingOutput, StartOutput};
 use crate::relay::{Deliveries, Requests};
+use crate::salvage::Salvage;
 use crate::search::{Hit, Progress, Search};
 
 pub use crate::values::{
@@ -27,7 +28,7 @@ pub use crate::values::{
 ///
 /// Every method fails with a [`StoreError`] whose variant names the decision: wait, free space, choose another file, use
 /// a newer program, restore a backup. A lookup that finds nothing is `None` or empty, never an error.
-pub trait Store: Send + Sync {
+pub trait Store: Salvage + Send + Sync {
     /// The ledger's id.
     fn ledger(&self) -> LedgerId;
 

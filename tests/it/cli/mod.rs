@@ -21,6 +21,7 @@ mod reimport;
 mod reinject;
 #[cfg(unix)]
 mod run;
+mod salvage;
 mod scope;
 mod setup;
 mod setup_care;

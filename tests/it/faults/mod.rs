@@ -7,6 +7,7 @@ mod disk;
 mod flips;
 mod relay;
 mod room;
+mod saved;
 mod steps;
 mod vfs;
 

@@ -59,6 +59,9 @@ pub(crate) struct Doctor {
     /// Also make the index of the search anew from the turns, where it is damaged or gone
     #[arg(long)]
     pub(crate) reindex: bool,
+    /// Also read everything, and say what of a damaged ledger `sayso export --salvage` can save
+    #[arg(long)]
+    pub(crate) salvage: bool,
 }
 
 /// Both ends of a range.

@@ -24,6 +24,9 @@ pub(crate) fn run(args: &Doctor, global: &Global, out: &mut Out<'_>) -> Result<(
     if args.reindex {
         checks.push(reindex(global));
     }
+    if args.salvage {
+        checks.extend(salvage(global));
+    }
     for check in &checks {
         let mark = if check.ok { "ok     " } else { "TROUBLE" };
         out.either(check, || format!("{mark} {}: {}", check.check, check.detail))?;
@@ -105,6 +108,20 @@ fn collect(args: &Doctor, global: &Global) -> Check {
         }
         Ok(None) => check(true, "there is no ledger yet".to_owned()),
         Err(failure) => check(false, crate::fail::Chain(&failure).to_string()),
+    }
+}
+
+/// Whether everything reads, and what is lost of which session.
+fn salvage(global: &Global) -> Vec<Check> {
+    let check = |ok, detail| Check { check: "salvage", ok, detail };
+    match super::salvage::look(global) {
+        Ok(found) if found.whole => vec![check(true, found.line)],
+        Ok(found) => {
+            let sessions = found.damaged.iter().map(|session| check(false, session.line()));
+            let next = format!("{}; save what does with `sayso export --salvage --to FILE`", found.line);
+            sessions.chain([check(false, next)]).collect()
+        }
+        Err(failure) => vec![check(false, crate::fail::Chain(&failure).to_string())],
     }
 }
 

@@ -32,6 +32,9 @@ struct Wanted {
 }
 
 pub(crate) fn run(args: &Export, global: &Global, out: &mut Out<'_>) -> Result<(), Failure> {
+    if args.salvage {
+        return super::salvage::run(args, global, out);
+    }
     let reader = open::reader(global)?;
     let wanted = wanted(&args.what, &reader)?;
     let Some(path) = &args.to else {
@@ -76,15 +79,19 @@ fn write(form: ExportForm, reader: &Reader, wanted: &Wanted, to: &mut dyn Write)
     match form {
         ExportForm::Jsonl => {
             let mut to = BufWriter::with_capacity(1 << 20, to);
-            let done = archive::export(reader, &wanted.projects, &wanted.sessions, &mut to);
-            done.map(|_| ()).map_err(|error| match error {
-                ExportError::Ledger(error) => error.into(),
-                ExportError::Write(cause) => Failure::io("the export cannot be written", cause),
-            })
+            exported(archive::export(reader, &wanted.projects, &wanted.sessions, &mut to)).map(drop)
         }
         ExportForm::Markdown => book(Form::Markdown, reader, wanted, to),
         ExportForm::Html => book(Form::Html, reader, wanted, to),
     }
+}
+
+/// What became of an export as JSONL.
+pub(super) fn exported<T>(done: Result<T, ExportError>) -> Result<T, Failure> {
+    done.map_err(|error| match error {
+        ExportError::Ledger(error) => error.into(),
+        ExportError::Write(cause) => Failure::io("the export cannot be written", cause),
+    })
 }
 
 /// Writes a file for people.
@@ -140,7 +147,10 @@ fn chapter(reader: &Reader, names: &BTreeMap<ProjectId, String>, wanted: &Wanted
 }
 
 /// Writes a new file whole: beside its place first, then on disk, and only then under its name. Its bytes.
-fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>) -> Result<u64, Failure> {
+pub(super) fn to_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
     let shown = path.display();
     if path.symlink_metadata().is_ok() {
         return Err(taken(path));

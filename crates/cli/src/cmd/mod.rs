@@ -27,6 +27,7 @@ pub(crate) mod redact;
 pub(crate) mod reinject;
 #[cfg(unix)]
 pub(crate) mod run;
+pub(crate) mod salvage;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod thresholds;

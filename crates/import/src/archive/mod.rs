@@ -7,9 +7,13 @@ mod forms;
 mod read;
 mod reinjection;
 mod restore;
+mod salvage;
+mod salvaged;
 mod words;
 mod write;
 
+pub use salvage::salvage;
+pub use salvaged::{Salvaged, SalvagedSession};
 pub use write::{ExportError, Exported, export};
 
 pub(crate) use forms::is_header;

@@ -14,7 +14,7 @@ use super::forms::{BytesForm, Record, VERSION};
 use super::words::Word;
 
 /// Entries, keys or outputs that are held at once.
-const PAGE: usize = 256;
+pub(super) const PAGE: usize = 256;
 /// Bytes of a stored output in one record; a multiple of three, so that base64 fills nothing up.
 const PIECE: usize = 48 * 1024;
 
@@ -55,8 +55,7 @@ pub fn export(
     let sessions = reader.archived_sessions(sessions)?;
     let projects: BTreeSet<ProjectId> =
         projects.iter().copied().chain(sessions.iter().map(|s| s.project)).collect();
-    let mut writing =
-        Writing { reader, to, chain: Chain::start(), said: HashSet::new(), done: Exported::default() };
+    let mut writing = Writing::new(reader, to);
     writing.record(&Record::Export { format: "sayso".to_owned(), version: VERSION })?;
     for id in projects {
         for project in reader.archived_project(id)? {
@@ -71,17 +70,21 @@ pub fn export(
     Ok(writing.done)
 }
 
-struct Writing<'a> {
-    reader: &'a Reader,
-    to: &'a mut dyn Write,
+pub(super) struct Writing<'a> {
+    pub(super) reader: &'a Reader,
+    pub(super) to: &'a mut dyn Write,
     chain: Chain,
     /// Speakers that were written.
-    said: HashSet<SpeakerId>,
-    done: Exported,
+    pub(super) said: HashSet<SpeakerId>,
+    pub(super) done: Exported,
 }
 
-impl Writing<'_> {
-    fn record(&mut self, record: &Record) -> Result<(), ExportError> {
+impl<'a> Writing<'a> {
+    pub(super) fn new(reader: &'a Reader, to: &'a mut dyn Write) -> Self {
+        Self { reader, to, chain: Chain::start(), said: HashSet::new(), done: Exported::default() }
+    }
+
+    pub(super) fn record(&mut self, record: &Record) -> Result<(), ExportError> {
         let json = serde_json::to_string(record).map_err(|e| ExportError::Write(e.into()))?;
         self.done.records += 1;
         self.to.write_all(self.chain.line(&json).as_bytes()).map_err(ExportError::Write)
@@ -136,7 +139,7 @@ impl Writing<'_> {
         }
     }
 
-    fn output(&mut self, output: &Output) -> Result<(), ExportError> {
+    pub(super) fn output(&mut self, output: &Output) -> Result<(), ExportError> {
         self.record(&Record::Output(output.into()))?;
         for stream in &output.streams {
             let reader = self.reader;

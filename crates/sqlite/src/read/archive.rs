@@ -19,7 +19,7 @@ const MERGED_INTO: (&str, &str) =
     ("project", "SELECT id FROM project WHERE merged_into = ?1 AND erasing = 0 ORDER BY id");
 const PROJECT_ALIASES: (&str, &str) =
     ("project_alias", "SELECT kind, value FROM project_alias WHERE project = ?1 ORDER BY kind, value");
-const SESSION_ALIASES: (&str, &str) =
+pub(super) const SESSION_ALIASES: (&str, &str) =
     ("session_alias", "SELECT kind, value FROM session_alias WHERE session = ?1 ORDER BY kind, value");
 /// Keys after a pair of kind and key, without those whose text was taken away.
 pub(crate) const KEYS: (&str, &str) = (
@@ -59,7 +59,11 @@ fn one_project(conn: &Connection, id: ProjectId) -> Result<Option<ArchivedProjec
     }))
 }
 
-fn aliases(conn: &Connection, list: (&'static str, &str), owner: &str) -> Result<Vec<Alias>, Fault> {
+pub(super) fn aliases(
+    conn: &Connection,
+    list: (&'static str, &str),
+    owner: &str,
+) -> Result<Vec<Alias>, Fault> {
     all(conn, list, [owner], |c| Ok(Alias::new(c.text()?, c.text()?)))
 }
 

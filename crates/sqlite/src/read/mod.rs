@@ -8,6 +8,7 @@ pub(crate) mod load;
 pub(crate) mod output;
 pub(crate) mod part;
 pub(crate) mod relay;
+mod salvage;
 pub(crate) mod taken;
 pub(crate) mod turns;
 

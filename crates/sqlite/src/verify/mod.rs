@@ -78,15 +78,11 @@ impl Look<'_> {
     fn note<T>(&mut self, at: Where, done: Result<T, Fault>) -> Result<Option<T>, Fault> {
         match done {
             Ok(value) => Ok(Some(value)),
-            Err(Fault::Damaged(what)) => {
+            Err(fault) => {
+                let what = damage(fault)?;
                 self.problem(at, what);
                 Ok(None)
             }
-            Err(Fault::Sql(error)) if is_damage(&error) => {
-                self.problem(at, format!("the database file is malformed: {error}"));
-                Ok(None)
-            }
-            Err(other) => Err(other),
         }
     }
 
@@ -120,9 +116,19 @@ impl Look<'_> {
     }
 }
 
+/// What is damaged, told for people; any other error stays one.
+pub(crate) fn damage(fault: Fault) -> Result<String, Fault> {
+    match fault {
+        Fault::Damaged(what) => Ok(what),
+        Fault::Sql(error) if is_damage(&error) => Ok(format!("the database file is malformed: {error}")),
+        other => Err(other),
+    }
+}
+
 fn is_damage(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     // Every statement fits the tables as they are made: one that SQLite does not take says that a table is missing or altered.
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown))
+        || matches!(error, rusqlite::Error::SqlInputError { .. })
         || error.sqlite_error().is_some_and(|e| e.extended_code == SQLITE_IOERR_SHORT_READ)
 }

@@ -2,9 +2,12 @@
 
 use sayso_model::{OutputId, ProjectId, SessionId, SpeakerId};
 
+use super::Oracle;
 use super::state::State;
 use crate::archive::{ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker};
-use crate::query::{Output, Scope};
+use crate::error::StoreError;
+use crate::query::{Output, Scope, Session};
+use crate::salvage::{Salvage, Salvaged, Trace};
 
 impl State {
     pub(super) fn archived_project(&self, scope: &Scope, id: ProjectId) -> Vec<ArchivedProject> {
@@ -77,6 +80,21 @@ impl State {
             .collect()
     }
 
+    pub(super) fn traces(&self) -> Vec<Trace> {
+        let sessions = self.sessions.values();
+        let trace = |s: &Session| {
+            let first = s.fork.map_or(0, |fork| fork.seq) + 1;
+            Trace { session: s.id, first, last: s.last_seq }
+        };
+        sessions.map(trace).collect()
+    }
+
+    pub(super) fn salvage(&self, session: SessionId, first: u64, last: u64) -> Vec<Salvaged> {
+        let most = usize::try_from((last + 1).saturating_sub(first)).unwrap_or(usize::MAX);
+        let found = self.archived_entries(&Scope::All, session, first.saturating_sub(1), most);
+        found.into_iter().map(|entry| Salvaged::Whole(Box::new(entry))).collect()
+    }
+
     pub(super) fn archived_keys(
         &self,
         scope: &Scope,
@@ -111,5 +129,41 @@ impl State {
     ) -> Vec<Output> {
         let own = self.outputs.values().filter(|o| o.session == session && scope.sees(o.project));
         own.filter(|o| after.is_none_or(|after| o.id > after)).take(limit).cloned().collect()
+    }
+}
+
+/// Nothing in memory is ever damaged.
+impl Salvage for Oracle {
+    fn traces(&self, scope: &Scope) -> Result<Vec<Trace>, StoreError> {
+        whole(scope)?;
+        Ok(self.state().traces())
+    }
+
+    fn salvage_session(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+    ) -> Result<Result<ArchivedSession, String>, StoreError> {
+        whole(scope)?;
+        let found = self.state().archived_session(scope, session);
+        Ok(found.ok_or_else(|| "its row is missing".to_owned()))
+    }
+
+    fn salvage(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        first: u64,
+        last: u64,
+    ) -> Result<Vec<Salvaged>, StoreError> {
+        whole(scope)?;
+        Ok(self.state().salvage(session, first, last))
+    }
+}
+
+fn whole(scope: &Scope) -> Result<(), StoreError> {
+    match scope {
+        Scope::All => Ok(()),
+        Scope::Projects(_) => Err(StoreError::NeedsWholeLedger),
     }
 }

@@ -76,6 +76,16 @@ pub(super) fn entry(book: &Book, page: &Page) -> String {
     format!("{}\n", article.into_string())
 }
 
+pub(super) fn lost(seq: u64, why: &str) -> String {
+    let article = html! {
+        article.lost {
+            header { span.seq { (seq) } span.kind { "lost" } }
+            p.gap { "This entry does not read whole: " bdi { (names::shown(why)) } }
+        }
+    };
+    format!("{}\n", article.into_string())
+}
+
 fn quoted(book: &Book, card: &Quoted) -> Markup {
     let mut blocks = card.sheet.blocks.iter();
     let link = book.inside(&card.origin);

@@ -66,6 +66,10 @@ pub(super) fn entry(book: &Book, page: &Page) -> String {
     out
 }
 
+pub(super) fn lost(seq: u64, why: &str) -> String {
+    format!("\n### {seq} · lost\n\n*This entry does not read whole: {}*\n", escaped(&names::shown(why)))
+}
+
 /// The card is a block quotation of its own; the note stands after it.
 fn quoted(out: &mut String, book: &Book, card: &Quoted) {
     let sheet = &card.sheet;

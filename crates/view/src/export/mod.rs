@@ -111,6 +111,15 @@ impl Book {
         }
     }
 
+    /// A place whose entry does not read, and why; what of it does may follow.
+    #[must_use]
+    pub fn lost(&self, seq: u64, why: &str) -> String {
+        match self.form {
+            Form::Markdown => markdown::lost(seq, why),
+            Form::Html => html::lost(seq, why),
+        }
+    }
+
     /// The end of a session.
     #[must_use]
     pub fn end_chapter(&self) -> &'static str {
