@@ -51,4 +51,7 @@ mod source;
 
 pub use program::Program;
 pub use sink::CommandSender;
+#[cfg(feature = "rehearsal")]
+#[doc(hidden)]
+pub use source::any_line;
 pub use source::{CommandSource, Note};

@@ -227,3 +227,15 @@ impl From<Failed> for SourceFail {
 fn temporary(why: String) -> SourceFail {
     SourceFail::Temporary { why, retry_after_ms: None }
 }
+
+/// Reads anything as a line of a source, for tests; whether it is a message that a ledger would take.
+#[cfg(feature = "rehearsal")]
+#[doc(hidden)]
+#[must_use]
+pub fn any_line(line: &str) -> bool {
+    match read(line) {
+        Ok(Line::Message(message)) => fault(&message).is_none() && !incoming(message).text.is_empty(),
+        Ok(Line::Failed(failed)) => matches!(failed.into(), SourceFail::Malformed { .. }),
+        Err(_) => false,
+    }
+}

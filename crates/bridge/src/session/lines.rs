@@ -336,6 +336,20 @@ fn framed(text: &str, nonce: &Nonce) -> Received {
     }
 }
 
+/// Reads anything as a line of a session, for tests; whether it is one.
+#[cfg(feature = "rehearsal")]
+#[doc(hidden)]
+#[must_use]
+pub fn any_line(line: &str) -> bool {
+    match json::read::<Line>(line) {
+        Ok((Line::Ended(ended), _)) => matches!(ended.event(), SessionEvent::Ended { .. }),
+        Ok((Line::ToolResult(result), _)) => {
+            matches!(result.event(&Nonce::of([7; 16])), SessionEvent::ToolResult { .. })
+        }
+        read => read.is_ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use sayso_output::wire::{Sections, frame};

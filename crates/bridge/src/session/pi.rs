@@ -12,6 +12,10 @@
 
 mod event;
 
+#[cfg(feature = "rehearsal")]
+#[doc(hidden)]
+pub use event::any_event;
+
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;

@@ -26,6 +26,9 @@ pub use sender::TelegramSender;
 pub use source::{Note, TelegramSource};
 pub use token::{NoToken, Token};
 pub use update::People;
+#[cfg(feature = "rehearsal")]
+#[doc(hidden)]
+pub use update::any_update;
 
 use crate::http::{Client, Waits};
 use api::Api;

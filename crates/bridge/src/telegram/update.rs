@@ -148,3 +148,12 @@ impl User {
         }
     }
 }
+
+/// Reads anything as an update, for tests; whether it is a message.
+#[cfg(feature = "rehearsal")]
+#[doc(hidden)]
+#[must_use]
+pub fn any_update(json: &str, people: &People) -> bool {
+    let raw = RawValue::from_string(json.to_owned());
+    raw.is_ok_and(|raw| matches!(read(&raw, people), Update::Message(_)))
+}

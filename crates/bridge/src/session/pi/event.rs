@@ -181,3 +181,15 @@ impl ToolEnd {
         }
     }
 }
+
+/// Reads anything as a line of pi, for tests; whether it is one.
+#[cfg(feature = "rehearsal")]
+#[doc(hidden)]
+#[must_use]
+pub fn any_event(line: &str) -> bool {
+    match crate::json::read::<Event>(line) {
+        Ok((Event::MessageEnd { message }, _)) => message.ended().is_some(),
+        Ok((Event::ToolExecutionEnd(tool), _)) => matches!(tool.result(), SessionEvent::ToolResult { .. }),
+        read => read.is_ok(),
+    }
+}
