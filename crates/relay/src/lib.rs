@@ -141,6 +141,7 @@ mod event;
 pub mod flaw;
 #[cfg(not(feature = "flaws"))]
 mod flaw;
+mod follows;
 mod inject;
 pub mod port;
 mod relay;
@@ -153,6 +154,7 @@ mod words;
 
 pub use accept::Accepted;
 pub use error::Error;
+pub use follows::resolve;
 pub use relay::{Ports, Relay, Senders, Stepped};
 pub use tempo::Tempo;
 pub use words::Words;

@@ -164,7 +164,7 @@ pub(crate) fn won<T>(written: Result<T, Error>) -> Result<bool, Error> {
     }
 }
 
-const fn is_late(refusal: &Refusal) -> bool {
+pub(crate) const fn is_late(refusal: &Refusal) -> bool {
     use RelayRefusal as R;
     matches!(
         refusal,

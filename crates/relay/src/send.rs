@@ -2,20 +2,16 @@
 
 use sayso::model::limits::{RETRY_FOR_MS, SENDING_MS};
 use sayso::model::relay::{Attempt, ReplyFate, reply_fate};
-use sayso::model::{Delivery, DeliveryKind, DeliveryState, Request, SpeakerKind};
+use sayso::model::{Delivery, DeliveryState, Request};
 use sayso::store::relay::apply::goes_first;
 use sayso::store::{Deliveries, RelayCommand};
-use sayso::{NewTurn, Plan};
 
 use crate::error::Error;
 use crate::flaw::{Flaw, Point};
-use crate::port::{Ability, Outgoing, Receipt, Sender, Sent, UtcMs};
+use crate::follows::{Follows, TRIES, follows};
+use crate::port::{Ability, Outgoing, Receipt, Sender, Sent};
 use crate::relay::{Ports, Relay, after, again, step, won};
-use crate::tool::directive;
 use crate::words::short;
-
-/// How often what follows from a confirmation is thought over.
-const TRIES: usize = 8;
 
 impl Relay {
     /// Sends what is due, oldest first; whether something was.
@@ -139,7 +135,8 @@ impl Relay {
         }
         for _ in 0..TRIES {
             let current = self.reader.delivery(d.id)?.is_some_and(|now| now.fence == d.fence);
-            let follows = if confirms && current { self.follows(d, at)? } else { Follows::default() };
+            let follows =
+                if confirms && current { follows(&self.reader, d, at)? } else { Follows::default() };
             if apart && follows.is_empty() {
                 return Ok(());
             }
@@ -154,25 +151,6 @@ impl Relay {
             }
         }
         self.race(vec![word]).map(|_| ())
-    }
-
-    /// What follows once this part is confirmed.
-    fn follows(&self, d: &Delivery, at: UtcMs) -> Result<Follows, Error> {
-        let mut all = self.reader.deliveries(Deliveries::Of(d.request))?;
-        if d.kind != DeliveryKind::Direct {
-            return Ok(Follows::default());
-        }
-        all.iter_mut().filter(|other| other.id == d.id).for_each(|d| d.state = DeliveryState::Delivered);
-        let mut parts = all.iter().filter(|o| o.kind == d.kind && o.key == d.key);
-        let whole = parts.all(|o| o.state == DeliveryState::Delivered);
-        let told = directive(&d.key).filter(|_| whole);
-        let fate = |held: &Delivery| reply_fate(&all, held.held_until.unwrap_or(at), at);
-        let held = all.iter().filter(|o| o.state == DeliveryState::Held);
-        let suppressed = held.filter_map(|held| match fate(held) {
-            ReplyFate::Suppress { by } => Some((held.id, by)),
-            _ => None,
-        });
-        Ok(Follows { told: told.map(|told| (told, d.turn)), suppressed: suppressed.collect() })
     }
 
     /// Lets held replies go, or drops them, as far as that is decided by now.
@@ -192,37 +170,6 @@ impl Relay {
                 ReplyFate::Suppress { by } => RelayCommand::Suppress { delivery, by },
             };
             self.race(vec![step])?;
-        }
-        Ok(())
-    }
-}
-
-/// What is written together with a confirmation.
-#[derive(Debug, Default)]
-struct Follows {
-    /// What the model is told, and about which turn.
-    told: Option<(&'static str, sayso::model::TurnId)>,
-    /// The parts of the reply that it stands for, and the key.
-    suppressed: Vec<(sayso::model::DeliveryId, String)>,
-}
-
-impl Follows {
-    fn is_empty(&self) -> bool {
-        self.told.is_none() && self.suppressed.is_empty()
-    }
-
-    fn push(
-        &self,
-        plan: &mut Plan<'_>,
-        session: sayso::model::SessionId,
-        at: UtcMs,
-    ) -> Result<(), sayso::Error> {
-        if let Some((told, turn)) = self.told {
-            let turn = NewTurn { reply_to: Some(turn), ..NewTurn::text(SpeakerKind::System, "relay", told) };
-            plan.append(session, turn)?;
-        }
-        for (delivery, by) in &self.suppressed {
-            plan.push(step(at, RelayCommand::Suppress { delivery: *delivery, by: by.clone() }));
         }
         Ok(())
     }

@@ -54,13 +54,17 @@ impl Desk {
 
     /// An answer that may or may not have arrived.
     fn parked(&mut self) -> DeliveryId {
+        self.parked_as(DeliveryKind::Reply, "reply")
+    }
+
+    fn parked_as(&mut self, kind: DeliveryKind, key: &str) -> DeliveryId {
         let request = self.asks("Ben", "When does the ferry leave?");
         let session = self.ledger.session("Harbour", "Desk").unwrap().id;
         let turn = self.ledger.reader(Scope::All).request(request).unwrap().unwrap().turn;
         let delivery = self.ledger.fresh_delivery();
         self.step(RelayCommand::Started { session, request: Some(request) });
         let parts = vec![(delivery, "At nine.\u{202E}".to_owned())];
-        let (kind, key) = (DeliveryKind::Reply, "reply".to_owned());
+        let key = key.to_owned();
         self.step(RelayCommand::Intend(Intend { request, kind, key, turn, parts, doubt: None }));
         let until = UtcMs(self.at + 60_000);
         self.step(RelayCommand::ClaimDelivery { delivery, fence: 0, until, key_ttl_ms: None });
@@ -117,6 +121,25 @@ fn a_person_decides() {
         assert!(again.stderr.contains("sayso deliveries list"), "{}", again.stderr);
         assert_eq!(home.run(&["verify"]).code, Some(0));
     }
+}
+
+#[test]
+fn a_result_that_a_person_saw_arrive_is_told_to_the_model_as_any_other() {
+    let mut desk = Desk::new();
+    let id = desk.parked_as(DeliveryKind::Direct, "listing 1").to_string();
+    let home = &desk.home;
+    let turns = || home.run(&["show", "harbour/desk", "--json"]).lines();
+    let before = turns().len();
+    let ran = home.run(&["deliveries", "resolve", &id, "--receipt", "seen in the chat"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let told: Vec<serde_json::Value> =
+        turns().into_iter().skip(before).filter(|e| e["kind"] == "turn").collect();
+    let [told] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((&told["speaker"]["kind"], &told["speaker"]["name"]), (&"system".into(), &"relay".into()));
+    assert!(told["text"].as_str().unwrap().contains("Do not repeat"), "{told}");
+    // Once.
+    assert_eq!(home.run(&["deliveries", "resolve", &id, "--receipt", "again"]).code, Some(1));
+    assert_eq!(home.run(&["verify"]).code, Some(0));
 }
 
 #[test]

@@ -46,13 +46,9 @@ pub(crate) fn run(what: &Deliveries, global: &Global, out: &mut Out<'_>) -> Resu
             decide(&reader, id, step, out)
         }
         Deliveries::Resolve { id, receipt } => {
-            let step = |d: &Delivery| RelayCommand::Resolve {
-                delivery: d.id,
-                fence: d.fence,
-                receipt: receipt.clone(),
-                mark: reader.ledger().fresh_entry(),
-            };
-            decide(&reader, id, step, out)
+            let before = reader.find_delivery(id)?;
+            sayso_relay::resolve(&reader, &before, receipt)?;
+            decided(&reader, before, out)
         }
         Deliveries::Cancel { id, why } => {
             let step =
@@ -155,6 +151,10 @@ fn decide(
     let before = reader.find_delivery(given)?;
     let step = RelayStep { at: reader.ledger().now(), what: step(&before) };
     reader.ledger().write(reader.scope(), vec![Command::Relay(step)])?;
+    decided(reader, before, out)
+}
+
+fn decided(reader: &Reader, before: Delivery, out: &mut Out<'_>) -> Result<(), Failure> {
     let after = reader.delivery(before.id)?.unwrap_or(before);
     let row = row(reader, &after)?;
     out.either(&row, || line(&row))

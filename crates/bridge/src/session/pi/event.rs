@@ -188,8 +188,10 @@ impl ToolEnd {
 #[must_use]
 pub fn any_event(line: &str) -> bool {
     match crate::json::read::<Event>(line) {
-        Ok((Event::MessageEnd { message }, _)) => message.ended().is_some(),
-        Ok((Event::ToolExecutionEnd(tool), _)) => matches!(tool.result(), SessionEvent::ToolResult { .. }),
+        Ok((Event::MessageEnd { message }, _)) => message.ended(None).is_some(),
+        Ok((Event::ToolExecutionEnd(tool), _)) => {
+            matches!(tool.result(None), SessionEvent::ToolResult { .. })
+        }
         read => read.is_ok(),
     }
 }

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -45,6 +46,9 @@ impl Answer {
         format!("call_{}_{index}", self.number)
     }
 }
+
+/// The pause between two looks at what came.
+const LOOK: Duration = Duration::from_millis(20);
 
 struct State {
     script: script::Script,
@@ -94,6 +98,18 @@ impl Model {
     /// Every request so far, oldest first.
     pub(crate) fn requests(&self) -> Vec<Request> {
         lock(&self.state).requests.clone()
+    }
+
+    /// Waits until there are so many requests; whether they came within that time.
+    pub(crate) fn waits_for(&self, requests: usize, most: Duration) -> bool {
+        let looks = most.as_millis() / LOOK.as_millis();
+        (0..looks).any(|_| {
+            let came = lock(&self.state).requests.len() >= requests;
+            if !came {
+                std::thread::sleep(LOOK);
+            }
+            came
+        })
     }
 
     /// Fails unless the programs asked for exactly the answers that the script had.
