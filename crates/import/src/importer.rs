@@ -76,12 +76,12 @@ impl Importer {
             progress(bytes);
             ControlFlow::Continue(())
         };
-        Ok(self.import_lines(ledger, path, &mut on)?.0)
+        Ok(self.import_lines(ledger, path, false, &mut on)?.0)
     }
 
     /// Imports a transcript as far as `more` lets it: it is asked after each record, with the bytes read since it was asked
-    /// before. What was read by then stays; the next time goes on from there, after a look at what is known. An export or
-    /// a database is imported whole.
+    /// before. What was read by then stays; the next time goes on from there, after reading over what is known: that is not
+    /// compared with the ledger, so [`FileReport::changed`] counts nothing. An export or a database is imported whole.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Importer {
             Sort::Transcript | Sort::Archive(_) | Sort::Other
                 if path.is_file() && !is_database(&head(path)) =>
             {
-                self.import_lines(ledger, path, more)
+                self.import_lines(ledger, path, true, more)
             }
             _ => Ok((self.import_file(ledger, path, &mut |_| {})?, Reach::Whole)),
         }
@@ -106,6 +106,7 @@ impl Importer {
         &self,
         ledger: &Ledger,
         path: &Path,
+        only_new: bool,
         more: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<(FileReport, Reach), ImportError> {
         let read = |cause| ImportError::Read { path: path.to_owned(), cause };
@@ -125,6 +126,7 @@ impl Importer {
         let refused = |sink: Sink<'_>, cause| ImportError::ledger(path, sink.report, cause);
         let mut sink = Sink::new(ledger, home, FileReport::new(format))
             .map_err(|cause| ImportError::ledger(path, FileReport::new(format), cause))?;
+        sink.only_new = only_new;
         if let Sort::Archive(why) = names::sort(path) {
             sink.archive(why);
         }

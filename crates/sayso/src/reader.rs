@@ -6,7 +6,9 @@ use std::path::Path;
 use sayso_model::{
     Compaction, Digest, Entry, EntryId, Mark, OutputId, ProjectId, SessionId, Speaker, SpeakerId,
 };
-use sayso_store::{Hit, Output, Placed, Problem, Project, Report, Scope, Search, Session, Waiting};
+use sayso_store::{
+    Hit, KnownKeys, Output, Placed, Problem, Project, Report, Scope, Search, Session, Waiting,
+};
 
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -178,6 +180,16 @@ impl Reader {
     /// Storage errors.
     pub fn known(&self, session: SessionId, key: &str) -> Result<Option<Placed>, Error> {
         Ok(self.ledger.store.known(&self.scope, session, key)?)
+    }
+
+    /// Every key of a session with what was written under it, for who asks for many; `None` where there are more than `most`,
+    /// or the scope does not see the session.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Reader::known`].
+    pub fn known_keys(&self, session: SessionId, most: usize) -> Result<Option<KnownKeys>, Error> {
+        Ok(self.ledger.store.known_keys(&self.scope, session, most)?)
     }
 
     /// The turns whose texts have the words of a query, the last appended first; every committed turn is looked at. What is

@@ -12,8 +12,9 @@ use sayso_model::{
 };
 use sayso_store::{
     ArchivedEntry, ArchivedKey, ArchivedProject, ArchivedSession, ArchivedSpeaker, Batch, Blob, Collected,
-    Deliveries, Done, Erase, Erasing, GrowingOutput, Hit, Lookup, OpenStream, Output, Placed, Progress,
-    Project, Report, Requests, Scope, Search, Session, StartOutput, Store, StoreError, StreamKind, Waiting,
+    Deliveries, Done, Erase, Erasing, GrowingOutput, Hit, KnownKeys, Lookup, OpenStream, Output, Placed,
+    Progress, Project, Report, Requests, Scope, Search, Session, StartOutput, Store, StoreError, StreamKind,
+    Waiting,
 };
 
 use crate::fault::Fault;
@@ -306,6 +307,15 @@ impl Store for SqliteStore {
 
     fn known(&self, scope: &Scope, session: SessionId, key: &str) -> Result<Option<Placed>, StoreError> {
         self.read_with("reading a key", |conn| key::known(conn, scope, session, key))
+    }
+
+    fn known_keys(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        most: usize,
+    ) -> Result<Option<KnownKeys>, StoreError> {
+        self.read_with("reading keys", |conn| key::known_keys(conn, scope, session, most))
     }
 
     fn output(&self, scope: &Scope, id: OutputId) -> Result<Option<Output>, StoreError> {

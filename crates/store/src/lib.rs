@@ -39,8 +39,8 @@ pub use error::{Refusal, StoreError};
 pub use grow::{EndOutput, GrowingOutput, StartOutput};
 pub use oracle::Oracle;
 pub use query::{
-    Blob, Collected, ForkPoint, Lookup, OpenStream, Output, OutputState, OutputStream, Problem, Project,
-    ReadOrder, Report, Run, Scope, Session, SessionHead, Store, StreamKind, Waiting,
+    Blob, Collected, ForkPoint, KnownKeys, Lookup, OpenStream, Output, OutputState, OutputStream, Problem,
+    Project, ReadOrder, Report, Run, Scope, Session, SessionHead, Store, StreamKind, Waiting,
 };
 pub use relay::{Accept, Deliveries, Intend, RelayCommand, RelayStep, Relayed, Requests};
 pub use salvage::{Lost, LostPlace, Salvage, Salvaged, Trace};

@@ -20,8 +20,8 @@ use crate::salvage::Salvage;
 use crate::search::{Hit, Progress, Search};
 
 pub use crate::values::{
-    Blob, Collected, ForkPoint, Lookup, OpenStream, Output, OutputState, OutputStream, Problem, Project,
-    ReadOrder, Report, Run, Scope, Session, SessionHead, StreamKind, Waiting,
+    Blob, Collected, ForkPoint, KnownKeys, Lookup, OpenStream, Output, OutputState, OutputStream, Problem,
+    Project, ReadOrder, Report, Run, Scope, Session, SessionHead, StreamKind, Waiting,
 };
 
 /// A ledger's storage.
@@ -212,6 +212,19 @@ pub trait Store: Salvage + Send + Sync {
     ///
     /// Storage errors.
     fn known(&self, scope: &Scope, session: SessionId, key: &str) -> Result<Option<Placed>, StoreError>;
+
+    /// Every key of a session with what was written under it, as [`Store::known`] finds them, for who asks for many; `None`
+    /// where there are more than `most`, or the scope does not see the session.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::known`].
+    fn known_keys(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        most: usize,
+    ) -> Result<Option<KnownKeys>, StoreError>;
 
     /// One output.
     ///

@@ -1,5 +1,7 @@
 //! What reads are given and give back.
 
+use std::collections::BTreeMap;
+
 use sayso_model::limits::READ_ORDER;
 use sayso_model::{
     Digest, Entry, EntryId, LedgerId, MarkKind, OutputId, ProjectId, SessionId, SessionKind, UtcMs,
@@ -7,7 +9,7 @@ use sayso_model::{
 
 pub use sayso_model::StreamKind;
 
-use crate::command::Alias;
+use crate::command::{Alias, Placed};
 
 /// What a reader or writer may see.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +29,15 @@ impl Scope {
             Self::Projects(projects) => projects.contains(&project),
         }
     }
+}
+
+/// The keys of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KnownKeys {
+    /// What was written, by its key.
+    pub placed: BTreeMap<String, Placed>,
+    /// Whether there are keys beside whose text was taken away: only [`Store::known`](crate::Store::known) finds those.
+    pub forgotten: bool,
 }
 
 /// A project as it is read.

@@ -90,6 +90,8 @@ impl Pair<'_> {
             self.same("waiting of a session", |s| s.waiting(scope, Some(*id)));
             let key = key(r);
             self.same("known", |s| s.known(scope, *id, &key));
+            let most = [0, 3, usize::MAX][r.below(3)];
+            self.same("known_keys", |s| s.known_keys(scope, *id, most));
             for seq in 0..last + 2 {
                 self.same("hash_at", |s| s.hash_at(scope, *id, seq));
             }

@@ -81,7 +81,7 @@ pub(super) fn started(ledger: &Ledger) -> Result<(), Error> {
 fn intend(ledger: &Ledger, kind: DeliveryKind, id: DeliveryId) -> Result<(), Error> {
     let parts = vec![(id, "it is done".to_owned())];
     let (key, turn) = (format!("{kind:?}"), question(ledger)?.turn);
-    step(ledger, 3, RelayCommand::Intend(Intend { request: QUESTION, kind, key, turn, parts }))
+    step(ledger, 3, RelayCommand::Intend(Intend { request: QUESTION, kind, key, turn, parts, doubt: None }))
 }
 
 pub(super) fn answer(ledger: &Ledger) -> Result<(), Error> {
@@ -91,7 +91,12 @@ pub(super) fn answer(ledger: &Ledger) -> Result<(), Error> {
 pub(super) fn send(ledger: &Ledger) -> Result<(), Error> {
     match delivery(ledger, ANSWER)? {
         found if found.state == DeliveryState::Ready => {
-            let what = RelayCommand::ClaimDelivery { delivery: ANSWER, fence: found.fence, until: at(6) };
+            let what = RelayCommand::ClaimDelivery {
+                delivery: ANSWER,
+                fence: found.fence,
+                until: at(6),
+                key_ttl_ms: None,
+            };
             step(ledger, 4, what)
         }
         _ => Ok(()),

@@ -89,6 +89,8 @@ fn start(work: &mut Work, outcome: &mut Outcome) {
 
 fn prompt(work: &mut Work, outcome: &mut Outcome) {
     if is_there(work) {
+        // What waits is offered whether or not there is time to read all of the transcript.
+        work.hurry();
         outcome.take(import(work, When::Changed));
     }
     let (markers, room) = match offer::offer(work) {

@@ -17,6 +17,9 @@ use crate::args::Global;
 use crate::fail::Failure;
 use crate::open;
 
+/// Milliseconds that a prompt waits for its transcript to be read; the end of the turn has the time for the rest.
+const HURRY_MS: i64 = 300;
+
 /// What a hook works with.
 pub(super) struct Work {
     pub(super) program: Program,
@@ -63,6 +66,11 @@ impl Work {
     /// A reader of the session's project.
     pub(super) fn reader(&self) -> Reader {
         self.ledger.reader(Scope::Projects(vec![self.session.project]))
+    }
+
+    /// Leaves less time for long work from here on: a person waits for this one.
+    pub(super) fn hurry(&mut self) {
+        self.until = self.until.min(UtcMs(SystemHost.now().0.saturating_add(HURRY_MS)));
     }
 
     /// Whether there is time for more.

@@ -5,6 +5,7 @@ mod beside;
 mod standing;
 mod track;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use sayso::store::{Command, Compact, Done, Refusal, Session};
@@ -23,6 +24,8 @@ use track::{Came, Of, Place, Sort, Step, Track};
 
 /// Commands of one batch at most.
 const COMMANDS: usize = 256;
+/// Keys of a session that are held at most; where it has more, each is looked up.
+const KEYS: usize = 250_000;
 /// Bytes of one batch at most, unless one record alone has more.
 const BYTES: usize = 8 << 20;
 /// What the key of a message ends in that was written by another speaker before.
@@ -61,6 +64,8 @@ pub(crate) struct Sink<'a> {
     speakers: HashMap<Who, SpeakerId>,
     /// Why the program put the file aside, if it did.
     archive: Option<&'static str>,
+    /// Whether what is known is not looked at again.
+    pub(crate) only_new: bool,
     pub(crate) report: FileReport,
 }
 
@@ -74,6 +79,7 @@ impl<'a> Sink<'a> {
             parked: HashMap::new(),
             speakers: HashMap::new(),
             archive: None,
+            only_new: false,
             report,
         };
         sink.look()?;
@@ -103,6 +109,7 @@ impl<'a> Sink<'a> {
             self.report.beside.extend(fresh);
         }
         self.track.session = session;
+        self.track.known = OnceCell::new();
     }
 
     /// Entries that the file has given so far.
@@ -117,11 +124,33 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// What was written under a key before.
+    /// What was written under a key before. Another program may have written it since this one looked: whoever writes then
+    /// hears of it.
     pub(crate) fn known(&self, key: &str) -> Result<Option<Placed>, Error> {
+        let Some(session) = &self.track.session else { return Ok(None) };
+        if self.track.known.get().is_none() {
+            let _ = self.track.known.set(self.reader.known_keys(session.id, KEYS)?);
+        }
+        match self.track.known.get() {
+            Some(Some(keys)) => match keys.placed.get(key) {
+                None if keys.forgotten => self.reader.known(session.id, key),
+                placed => Ok(placed.copied()),
+            },
+            _ => self.reader.known(session.id, key),
+        }
+    }
+
+    /// What was written under a key, by now.
+    fn known_now(&self, key: &str) -> Result<Option<Placed>, Error> {
         match &self.track.session {
             Some(session) => self.reader.known(session.id, key),
             None => Ok(None),
+        }
+    }
+
+    fn learn(&mut self, key: &str, placed: Placed) {
+        if let Some(Some(keys)) = self.track.known.get_mut() {
+            keys.placed.insert(key.to_owned(), placed);
         }
     }
 
@@ -153,10 +182,14 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Counts a known turn, and whether the file says something else by now. What was redacted or erased says nothing any
-    /// more, and nothing is called by it.
+    /// Counts a known turn, and whether the file says something else by now, unless only what is new is asked for. What was
+    /// redacted or erased says nothing any more, and nothing is called by it.
     fn compare(&mut self, draft: &Draft, placed: &Placed) -> Result<(), Error> {
         self.report.turns_known += 1;
+        let calls = self.track.title.is_none() && draft.human_line().is_some();
+        if self.only_new && !calls {
+            return Ok(());
+        }
         let entry = self.reader.entry(placed.id)?;
         if let Some(turn) = entry.as_ref().and_then(Entry::turn).filter(|turn| !turn.is_redacted()) {
             self.report.changed += u64::from(turn.text() != draft.spoken());
@@ -278,9 +311,12 @@ impl<'a> Sink<'a> {
         });
         let placed = match self.ledger.write(&Scope::All, vec![compact]) {
             Ok(done) => done.iter().find_map(entry).map(|(_, placed)| placed),
-            Err(error) if conflicts(&error) => self.known(&key)?,
+            Err(error) if conflicts(&error) => self.known_now(&key)?,
             Err(error) => return Err(error),
         };
+        if let Some(placed) = placed {
+            self.learn(&key, placed);
+        }
         self.track.places.push(placed.map_or(place, |p| place.at(&p)));
         Ok(())
     }
@@ -350,11 +386,15 @@ impl<'a> Sink<'a> {
     fn drop_known(&mut self, steps: &mut Vec<Step>) -> Result<(), Error> {
         for step in std::mem::take(steps) {
             let known = match &step {
-                Step::Turn(draft, index) => self.known(&draft.meta.key)?.map(|placed| (placed, *index)),
+                Step::Turn(draft, index) => {
+                    let key = &draft.meta.key;
+                    self.known_now(key)?.map(|placed| (key.clone(), placed, *index))
+                }
                 Step::Mark(..) => None,
             };
             match known {
-                Some((placed, index)) => {
+                Some((key, placed, index)) => {
+                    self.learn(&key, placed);
                     self.report.turns_known += 1;
                     self.placed(index, &placed);
                 }
@@ -373,12 +413,14 @@ impl<'a> Sink<'a> {
     fn settle(&mut self, steps: &[Step], done: &[Done]) {
         let turns = steps.iter().map(|step| match step {
             // A correction stands behind what is known, and yet nothing was put in between.
-            Step::Turn(draft, index) => Some((*index, !draft.meta.key.ends_with(CORRECTED))),
+            Step::Turn(draft, index) => Some((*index, &draft.meta.key)),
             Step::Mark(..) => None,
         });
         let entries: Vec<_> = done.iter().filter_map(entry).collect();
         for (turn, (fate, placed)) in turns.zip(entries) {
-            let Some((index, counts)) = turn else { continue };
+            let Some((index, key)) = turn else { continue };
+            let counts = !key.ends_with(CORRECTED);
+            self.learn(key, placed);
             match fate {
                 Fate::New => self.report.turns_added += 1,
                 Fate::Known => self.report.turns_known += 1,

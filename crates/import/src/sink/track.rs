@@ -1,7 +1,9 @@
 //! One session that a file is written to.
 
+use std::cell::OnceCell;
+
 use sayso::Placed;
-use sayso::store::Session;
+use sayso::store::{KnownKeys, Session};
 use sayso_model::{EntryId, MarkKind};
 
 use crate::draft::Draft;
@@ -16,6 +18,8 @@ pub(super) struct Track {
     pub(super) name: String,
     pub(super) home: Home,
     pub(super) session: Option<Session>,
+    /// What the ledger knows of the session; `None` inside where that is too much to hold. Read once it is asked for.
+    pub(super) known: OnceCell<Option<KnownKeys>>,
     pub(super) title: Option<String>,
     pub(super) queue: Vec<Step>,
     pub(super) commands: usize,
@@ -36,6 +40,7 @@ impl Track {
             name,
             home,
             session: None,
+            known: OnceCell::new(),
             title: None,
             queue: Vec::new(),
             commands: 0,

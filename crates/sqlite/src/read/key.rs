@@ -4,10 +4,10 @@
 use rusqlite::Connection;
 use sayso_model::{Digest, Salt, SessionId, row};
 use sayso_store::content::{kind, lasting};
-use sayso_store::{Placed, Scope};
+use sayso_store::{KnownKeys, Placed, Scope};
 
 use super::turns::{place_columns, read_place, visible};
-use crate::cells::one;
+use crate::cells::{all, one};
 use crate::fault::Fault;
 
 pub(crate) const KEY: (&str, &str) = (
@@ -54,13 +54,21 @@ fn exact(conn: &Connection, session: SessionId, kind: &str, key: &str) -> Result
         Ok((c.salt_opt()?, c.digest()?, c.digest()?, read_place(c)?))
     })?;
     let Some((salt, content, digest, placed)) = found else { return Ok(None) };
-    // A row that names another entry than was written would make a retry return a stranger's turn.
-    if row::key(session, kind, key, content, placed.id) != digest || placed.session != session {
-        return Err(Fault::Damaged(format!(
-            "the row of key {key:?} of session {session} is not what was written"
-        )));
-    }
+    whole(session, (kind, key), (content, digest), &placed)?;
     Ok(Some(Found { placed, salt, content }))
+}
+
+/// A row that names another entry than was written would make a retry return a stranger's turn.
+fn whole(
+    session: SessionId,
+    (kind, key): (&str, &str),
+    (content, digest): (Digest, Digest),
+    placed: &Placed,
+) -> Result<(), Fault> {
+    if row::key(session, kind, key, content, placed.id) == digest && placed.session == session {
+        return Ok(());
+    }
+    Err(Fault::Damaged(format!("the row of key {key:?} of session {session} is not what was written")))
 }
 
 /// The ledger's own secret, which keyed hashes are made with.
@@ -73,6 +81,49 @@ pub(crate) fn secret(conn: &Connection) -> Result<[u8; 32], Fault> {
 pub(crate) fn forgotten(secret: &[u8; 32], session: SessionId, kind: &str, key: &str) -> String {
     let mac = row::forgotten(secret, &[&session.to_bytes(), kind.as_bytes(), key.as_bytes()]);
     format!("forgotten {mac}")
+}
+
+/// A few more than are asked for, so that it shows whether there are more.
+pub(crate) const KEYS: (&str, &str) = (
+    "caller_key",
+    concat!(
+        "SELECT k.kind, k.value, k.salt, k.content, k.digest, ",
+        place_columns!(),
+        " FROM caller_key k JOIN entry e ON e.no = k.entry \
+         JOIN session s ON s.id = e.session WHERE k.session = ?1 AND k.kind = ?2 ORDER BY k.value LIMIT ?3"
+    ),
+);
+
+/// Every key of a session.
+pub(crate) fn known_keys(
+    conn: &Connection,
+    scope: &Scope,
+    session: SessionId,
+    most: usize,
+) -> Result<Option<KnownKeys>, Fault> {
+    if visible(conn, scope, session)?.is_none() {
+        return Ok(None);
+    }
+    let (mut known, mut left) = (KnownKeys::default(), most);
+    for word in [kind::TURN, kind::COMPACT, kind::REINJECT] {
+        let limit = i64::try_from(left).unwrap_or(i64::MAX).saturating_add(1);
+        let found = all(conn, KEYS, (session.to_string(), word, limit), |c| {
+            let (kind, value) = (c.text()?, c.text()?);
+            let (salt, content, digest) = (c.salt_opt()?, c.digest()?, c.digest()?);
+            let placed = read_place(c)?;
+            whole(session, (&kind, &value), (content, digest), &placed)?;
+            Ok((value, salt.map(|_| placed)))
+        })?;
+        let Some(rest) = left.checked_sub(found.len()) else { return Ok(None) };
+        left = rest;
+        known.forgotten |= found.iter().any(|(_, placed)| placed.is_none());
+        for (value, placed) in found {
+            if let Some(placed) = placed {
+                known.placed.entry(value).or_insert(placed);
+            }
+        }
+    }
+    Ok(Some(known))
 }
 
 /// What was written under a key of a session, for appended turns, compactions and re-injections.

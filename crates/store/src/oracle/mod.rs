@@ -34,7 +34,8 @@ use crate::erase::{Erase, Erasing};
 use crate::error::StoreError;
 use crate::grow::{GrowingOutput, StartOutput};
 use crate::query::{
-    Blob, Collected, Lookup, OpenStream, Output, Project, Report, Scope, Session, Store, StreamKind, Waiting,
+    Blob, Collected, KnownKeys, Lookup, OpenStream, Output, Project, Report, Scope, Session, Store,
+    StreamKind, Waiting,
 };
 use crate::relay::{Deliveries, Requests};
 use crate::search::{Hit, Progress, Search};
@@ -187,6 +188,15 @@ impl Store for Oracle {
 
     fn known(&self, scope: &Scope, session: SessionId, key: &str) -> Result<Option<Placed>, StoreError> {
         Ok(self.state().known(scope, session, key))
+    }
+
+    fn known_keys(
+        &self,
+        scope: &Scope,
+        session: SessionId,
+        most: usize,
+    ) -> Result<Option<KnownKeys>, StoreError> {
+        Ok(self.state().known_keys(scope, session, most))
     }
 
     fn output(&self, scope: &Scope, id: OutputId) -> Result<Option<Output>, StoreError> {

@@ -8,7 +8,9 @@ use sayso_model::{
 use super::state::{Record, State};
 use crate::command::{Alias, Placed};
 use crate::content::kind;
-use crate::query::{Lookup, Output, Project, Report, Scope, Session, SessionHead, StreamKind, Waiting};
+use crate::query::{
+    KnownKeys, Lookup, Output, Project, Report, Scope, Session, SessionHead, StreamKind, Waiting,
+};
 
 impl State {
     pub(super) fn projects(&self, scope: &Scope) -> Vec<Project> {
@@ -163,6 +165,22 @@ impl State {
         let kinds = [kind::TURN, kind::COMPACT, kind::REINJECT];
         let mut found = kinds.iter().filter_map(|kind| self.under_key(session, kind, key));
         found.next().and_then(|record| self.placed(record.entry))
+    }
+
+    pub(super) fn known_keys(&self, scope: &Scope, session: SessionId, most: usize) -> Option<KnownKeys> {
+        self.sessions.get(&session).filter(|s| scope.sees(s.project))?;
+        let mut known = KnownKeys::default();
+        let kinds = [kind::TURN, kind::COMPACT, kind::REINJECT];
+        let of =
+            |word: &'static str| self.keys.iter().filter(move |((s, k, _), _)| *s == session && *k == word);
+        let all: Vec<_> = kinds.into_iter().flat_map(of).collect();
+        for ((_, _, value), record) in all.iter().filter(|(_, record)| record.salt.is_some()) {
+            if let Some(placed) = self.placed(record.entry) {
+                known.placed.entry(value.clone()).or_insert(placed);
+            }
+        }
+        known.forgotten = all.iter().any(|(_, record)| record.salt.is_none());
+        (all.len() <= most).then_some(known)
     }
 
     pub(super) fn output(&self, scope: &Scope, id: OutputId) -> Option<&Output> {
