@@ -135,6 +135,25 @@ fn a_message_is_answered_and_settled_when_pi_rests() {
 }
 
 #[test]
+fn what_an_extension_begins_after_a_turn_names_no_message() {
+    let stopped = r#"{"id":"ITS-ID","type":"response","command":"abort","success":true}"#;
+    let begun = r#"{"type":"agent_start"}"#;
+    let played = Played::new(&[
+        ("prompt.1", &[TAKEN, STARTED, END]),
+        ("get_state.1", &[RESTS]),
+        ("abort.1", &[begun, FINAL, END, stopped]),
+    ]);
+    let mut pi = played.start();
+    assert_eq!(pi.inject(&message("?")), Injecting::Accepted);
+    let its = events(&mut pi, &SessionEvent::Idle);
+    assert_eq!(its[1], SessionEvent::Settled { request: Some(request()) });
+    pi.interrupt();
+    let later = events(&mut pi, &SessionEvent::Idle);
+    assert!(matches!(later[0], SessionEvent::Ended { request: None, .. }), "{later:?}");
+    assert_eq!(later[1], SessionEvent::Settled { request: None });
+}
+
+#[test]
 fn a_message_goes_in_at_an_idle_edge_or_not_at_all() {
     let refused = r#"{"id":"ITS-ID","type":"response","command":"prompt","success":false,"error":"No model selected."}"#;
     let played = Played::new(&[("prompt.1", &[BUSY]), ("prompt.2", &[refused]), ("get_state.1", &[WORKS])]);

@@ -209,7 +209,7 @@ fn a_part_says_what_it_waits_for() {
     let a = w.says("A", "go");
     let last = |w: &crate::world::World| {
         let all = w.deliveries().into_iter().filter(|d| d.request == a && d.kind == DeliveryKind::Reply);
-        all.last().map(|d| (d.state.as_str(), d.why.unwrap_or_default())).unwrap()
+        all.collect::<Vec<_>>().pop().map(|d| (d.state.as_str(), d.why.unwrap_or_default())).unwrap()
     };
     w.pass(5_000);
     assert_eq!(last(&w), ("ready", "waits for the parts before it".to_owned()));
