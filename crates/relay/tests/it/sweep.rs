@@ -93,7 +93,7 @@ fn unclear(w: &mut World) {
 
 /// The answer to the first comes when the second is in.
 fn overtaken(w: &mut World) {
-    w.scripts(vec![(120_000, answer("a1", 1, "sorry")), (0, SETTLED)]);
+    w.scripts(vec![(1_000, SETTLED), (119_000, answer("a1", 1, "sorry"))]);
     w.scripts(vec![(60_000, answer("b1", 2, "no")), (0, SETTLED)]);
     w.says("A", "may I?");
     w.says("B", "and I?");
