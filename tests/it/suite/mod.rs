@@ -6,6 +6,7 @@ mod cases_context;
 mod cases_quote;
 mod cases_sayso;
 mod cases_store;
+mod clocks;
 mod copies;
 mod edit;
 mod erase;

@@ -2,6 +2,7 @@
 
 use super::open;
 
+mod clocks;
 mod deliveries;
 mod injections;
 mod keys;
