@@ -60,7 +60,7 @@ pub use resolve::Named;
 
 pub use sayso_model as model;
 pub use sayso_model::{Address, Entry, SpeakerKind, Titles, What};
-pub use sayso_sqlite::{Connections, Durability};
+pub use sayso_sqlite::{Connections, Durability, LogEnd, log_end};
 pub use sayso_store as store;
 pub use sayso_store::{Erasing, Fate, Forks, Hit, Placed, Refusal, Scope, Search, StoreError, Target};
 pub use sayso_view as view;

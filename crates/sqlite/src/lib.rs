@@ -12,6 +12,7 @@ mod erase;
 mod fault;
 pub mod foreign;
 mod group;
+mod log;
 mod open;
 mod options;
 mod read;
@@ -26,5 +27,6 @@ mod verify;
 pub mod watch;
 mod write;
 
+pub use log::{LogEnd, log_end};
 pub use options::{Connections, Create, Durability, Options};
 pub use store::SqliteStore;

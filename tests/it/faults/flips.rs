@@ -138,6 +138,42 @@ fn a_changed_byte_of_the_log_is_named_or_is_as_a_log_that_ended_there() {
     each(true, |bytes, at| bytes[at] ^= 1 << (at % 8), spread);
 }
 
+/// A log whose middle was changed: SQLite reads on as if it ended there, and only what stands behind says that it did not.
+#[test]
+fn writes_behind_a_changed_byte_of_the_log_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = ledger_in(folder.path());
+    let ledger = open(&path).unwrap();
+    let session = ledger.session("Acme", "Plan").unwrap();
+    let says = |n: usize| {
+        let turn = sayso::NewTurn::text(sayso::SpeakerKind::Owner, "Mira", format!("said {n}"));
+        ledger.append(&session, turn).unwrap();
+    };
+    (0..10).for_each(says);
+    let found = sayso::log_end(&path).unwrap();
+    assert!(found.frames > 10 && found.commits_behind == 0, "{found:?}");
+    let changed = copy(folder.path());
+    let log = changed.path().join("ledger.db-wal");
+    let whole = fs::read(&log).unwrap();
+    let mut most = 0;
+    for at in (0..whole.len()).step_by(whole.len() / 40) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        fs::write(&log, bytes).unwrap();
+        let end = sayso::log_end(&ledger_in(changed.path())).unwrap();
+        assert!(end.frames < found.frames || end.commits_behind == 0, "byte {at}: {end:?}");
+        most = most.max(end.commits_behind);
+    }
+    assert!(most >= 10, "{most} commits were behind the first change");
+    // Begun anew, the log has the frames of its earlier use behind its end: those say nothing.
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap();
+    says(10);
+    let anew = sayso::log_end(&path).unwrap();
+    assert!(anew.frames > 0 && anew.frames < found.frames, "{anew:?}");
+    assert_eq!(anew.commits_behind, 0, "{anew:?}");
+}
+
 #[test]
 fn a_file_that_was_cut_is_named_or_changes_no_answer() {
     // An empty file is a ledger that was not made yet: only heads that are kept elsewhere tell it from one that is lost.

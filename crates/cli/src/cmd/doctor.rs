@@ -55,6 +55,8 @@ fn checks(global: &Global) -> Vec<Check> {
             return checks;
         }
     };
+    // Before the ledger is opened: the last program that closes it moves the log into the file.
+    checks.extend(log(&path));
     checks.push(ledger(global, &path));
     #[cfg(unix)]
     checks.extend(super::bridge::checks(global).into_iter().map(|(ok, detail)| Check {
@@ -64,6 +66,22 @@ fn checks(global: &Global) -> Vec<Check> {
     }));
     checks.push(records());
     checks
+}
+
+/// Commits that almost certainly were acknowledged, and that are not read any more.
+const COMMITS_LOST: u64 = 2;
+
+/// Whether the log was changed; nothing is said where it was not.
+fn log(ledger: &std::path::Path) -> Option<Check> {
+    let end = sayso::log_end(ledger).ok().filter(|end| end.commits_behind >= COMMITS_LOST)?;
+    let detail = format!(
+        "{} writes stand behind the place where the log beside {} can be read no further, so it was changed there; what they \
+         wrote is not in the ledger any more: keep a copy of both files, compare with heads that are kept elsewhere \
+         (`sayso verify --against`), and restore a backup",
+        end.commits_behind,
+        ledger.display()
+    );
+    Some(Check { check: "log", ok: false, detail })
 }
 
 /// A failed hook that can leave no record would be silent, which is worse than the failure.
