@@ -15,6 +15,8 @@ mod embed;
 #[cfg(unix)]
 mod faults;
 mod files;
+#[cfg(unix)]
+mod fuzzing;
 mod mcp;
 mod on_one_connection;
 mod on_oracle;

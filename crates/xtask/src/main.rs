@@ -1,4 +1,4 @@
-//! Checks and chores of the repository: `cargo xtask ci`, `live`, `bench`, `kill`, `record` and `soak`.
+//! Checks and chores of the repository: `cargo xtask ci`, `live`, `bench`, `fuzz`, `kill`, `load`, `record` and `soak`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -7,8 +7,10 @@
 
 mod bench;
 mod ci;
+mod fuzz;
 mod kill;
 mod live;
+mod load;
 mod record;
 mod shell;
 mod soak;
@@ -16,6 +18,7 @@ mod workspace;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
@@ -43,6 +46,15 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
         arguments: Vec<OsString>,
     },
+    /// Run every fuzz target from its corpus on, guided by coverage; a crash fails, and its input is kept.
+    Fuzz {
+        /// How long each target runs.
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// Only these targets.
+        #[arg(value_name = "TARGET")]
+        only: Vec<String>,
+    },
     /// Kill writers of one ledger at random moments; what was acknowledged must be there.
     Kill {
         /// How many kills.
@@ -54,6 +66,30 @@ enum Chore {
         /// What the moments are drawn from.
         #[arg(long, default_value_t = 1)]
         seed: u64,
+    },
+    /// Let threads of several processes do everything at once on one ledger, and tell how long it takes.
+    Load {
+        /// How many minutes.
+        #[arg(long, default_value_t = 10.0)]
+        minutes: f64,
+        /// How many threads, in all.
+        #[arg(long, default_value_t = 64)]
+        threads: usize,
+        /// How many processes.
+        #[arg(long, default_value_t = 8)]
+        processes: usize,
+    },
+    /// One of these processes.
+    #[command(hide = true)]
+    LoadWorker {
+        /// Where they meet.
+        folder: PathBuf,
+        /// Its number.
+        n: usize,
+        /// Its threads.
+        threads: usize,
+        /// For how long.
+        seconds: u64,
     },
     /// Record the demo sessions anew, from the real agent programs.
     Record,
@@ -83,7 +119,16 @@ fn main() -> anyhow::Result<()> {
         Chore::Ci => ci::ci(),
         Chore::Live { sayso } => live::live(sayso),
         Chore::Bench { arguments } => bench::bench(&arguments),
+        Chore::Fuzz { seconds, only } => fuzz::fuzz(seconds, &only),
         Chore::Kill { times, writers, seed } => kill::kill(times, writers, seed),
+        Chore::Load { minutes, threads, processes } => {
+            load::load(Duration::try_from_secs_f64(minutes * 60.0)?, processes, threads)
+        }
+        Chore::LoadWorker { folder, n, threads, seconds } => {
+            let until = load::Until::Time(Duration::from_secs(seconds));
+            print!("{}", load::work(&folder, n, threads, until)?);
+            Ok(())
+        }
         Chore::Record => record::record(),
         Chore::Soak { seconds, processes } => soak::soak(seconds, processes),
         Chore::SoakWorker { folder, n, of } => soak::work(&folder, n, of),
