@@ -16,6 +16,17 @@ use crate::stats::{quantile, ratios};
 
 const SESSION: &str = "01a22eaa-6f1c-7690-a0d1-000000abcdef";
 
+const AT: &str = "2026-11-30T09:14:05.000Z";
+
+/// One line of a rollout: a message of about 600 bytes.
+fn said(turn: usize) -> String {
+    let (role, kind) =
+        if turn.is_multiple_of(2) { ("user", "input_text") } else { ("assistant", "output_text") };
+    let text = crate::corpus::turn(crate::ground::SEED, turn as u64);
+    let payload = json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]});
+    format!("{}\n", json!({"timestamp": AT, "type": "response_item", "payload": payload}))
+}
+
 /// The programs and their files.
 struct Side {
     sayso: PathBuf,
@@ -31,6 +42,14 @@ struct Costs {
     bare: Vec<f64>,
     idle: Vec<f64>,
     offer: Vec<f64>,
+    tool: Vec<f64>,
+}
+
+/// What hooks take where a transcript grew by one turn, by the megabytes that it had before: milliseconds on the wall.
+struct Grown {
+    megabytes: usize,
+    prompt: Vec<f64>,
+    stop: Vec<f64>,
 }
 
 pub(crate) fn run(ground: &mut Ground, report: &mut Report) -> Result<()> {
@@ -58,12 +77,27 @@ pub(crate) fn run(ground: &mut Ground, report: &mut Report) -> Result<()> {
             rounds.bare.push(quantile(&costs.bare, 0.5));
             rounds.idle.push(quantile(&costs.idle, 0.5));
             rounds.offer.push(quantile(&costs.offer, 0.5));
+            rounds.tool.push(quantile(&costs.tool, 0.5));
             all.bare.extend(costs.bare);
             all.idle.extend(costs.idle);
             all.offer.extend(costs.offer);
+            all.tool.extend(costs.tool);
         }
     }
     tell(report, &rounds, &all);
+    for megabytes in [1, 10, 50] {
+        let grown = side.grown(ground, megabytes)?;
+        for (event, ms) in [("prompt", &grown.prompt), ("end of a turn", &grown.stop)] {
+            let what = format!("a {event}, where the transcript of {} MB grew by a turn", grown.megabytes);
+            report.figure(
+                ("hook", &what),
+                ms,
+                Goal::None,
+                " ms",
+                "on the wall; a program by hand reads none",
+            );
+        }
+    }
     Ok(())
 }
 
@@ -74,6 +108,13 @@ fn tell(report: &mut Report, rounds: &Costs, all: &Costs) {
     report.ratio("hook", what, &ratios(&rounds.offer, &rounds.bare), Goal::AtMost(2.0), note(&all.offer));
     let what = "a prompt with nothing to offer / open, insert, close by hand";
     report.ratio("hook", what, &ratios(&rounds.idle, &rounds.bare), Goal::AtMost(2.0), note(&all.idle));
+    let what = "after a tool, with nothing to read / open, insert, close by hand";
+    report.ratio("hook", what, &ratios(&rounds.tool, &rounds.bare), Goal::AtMost(2.0), note(&all.tool));
+    for (what, ours) in [("a forward to offer", &all.offer), ("nothing to offer", &all.idle)] {
+        let what = format!("p99 of a prompt with {what} / p99 by hand");
+        let ratio = quantile(ours, 0.99) / quantile(&all.bare, 0.99);
+        report.ratio("hook", &what, &[ratio], Goal::AtMost(2.0), "over all rounds".to_owned());
+    }
 }
 
 impl Side {
@@ -88,6 +129,7 @@ impl Side {
             let (took, answer) = self.hook("UserPromptSubmit")?;
             ensure!(answer.contains("<quote id="), "no marker in {answer:.80}");
             costs.offer.push(took);
+            costs.tool.push(self.hook("PostToolUse")?.0);
         }
         Ok(costs)
     }
@@ -105,14 +147,47 @@ impl Side {
     }
 
     fn hook(&self, event: &str) -> Result<(f64, String)> {
+        self.hook_on(event, SESSION, None)
+    }
+
+    fn hook_on(&self, event: &str, session: &str, transcript: Option<&Path>) -> Result<(f64, String)> {
         let mut command = Command::new(&self.sayso);
         command.args(["hook", "codex", event]);
         command.env("SAYSO_LEDGER", &self.ledger).env("SAYSO_STATE", &self.state);
         let input = json!({
-            "session_id": SESSION, "cwd": "/home/mira/lantern", "hook_event_name": event, "transcript_path": null,
-            "prompt": "What now?", "source": "startup",
+            "session_id": session, "cwd": "/home/mira/lantern", "hook_event_name": event,
+            "transcript_path": transcript, "prompt": "What now?", "source": "startup",
         });
         ran(&mut command, &input.to_string())
+    }
+
+    /// A transcript of about so many megabytes is imported, and then grows before each hook.
+    fn grown(&self, ground: &Ground, megabytes: usize) -> Result<Grown> {
+        let session = format!("01a22eaa-6f1c-7690-a0d1-{megabytes:012}");
+        let path = ground.path(&format!("hook-{megabytes}.jsonl"));
+        let mut file = std::fs::File::create(&path)?;
+        let about = json!({"id": session, "cwd": "/home/mira/lantern"});
+        writeln!(file, "{}", json!({"timestamp": AT, "type": "session_meta", "payload": about}))?;
+        let mut turns = 0;
+        while file.metadata()?.len() < (megabytes as u64) << 20 {
+            let many: String = (turns..turns + 200).map(said).collect();
+            file.write_all(many.as_bytes())?;
+            turns += 200;
+        }
+        let mut import = Command::new(&self.sayso);
+        ran(import.arg("import").arg(&path).env("SAYSO_LEDGER", &self.ledger), "")?;
+        let mut grown = Grown { megabytes, prompt: Vec::new(), stop: Vec::new() };
+        for round in 0..=ground.rounds {
+            for event in ["UserPromptSubmit", "Stop"] {
+                file.write_all(said(turns).as_bytes())?;
+                turns += 1;
+                let took = self.hook_on(event, &session, Some(&path))?.0 / 1e3;
+                let all = if event == "Stop" { &mut grown.stop } else { &mut grown.prompt };
+                // The first round warms up.
+                all.extend((round > 0).then_some(took));
+            }
+        }
+        Ok(grown)
     }
 
     fn by_hand(&self) -> Result<f64> {

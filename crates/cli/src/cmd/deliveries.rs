@@ -73,7 +73,7 @@ fn list(reader: &Reader, session: Option<&str>, all: bool, out: &mut Out<'_>) ->
     }
     if found.iter().any(|d| d.state == DeliveryState::Parked) && !out.json() {
         say(
-            "What is parked may have arrived. Look there, then: `sayso deliveries resolve` if it did, `retry` to send it again, marked as a possible repeat, or `cancel`.",
+            "What is parked waits for you; its line says why. If it arrived: `sayso deliveries resolve`. Else `retry` sends it, marked as a possible repeat where it may be one, and `cancel` drops it.",
         );
     }
     Ok(())
