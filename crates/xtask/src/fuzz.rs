@@ -60,6 +60,11 @@ fn build() -> Result<PathBuf> {
     // With a target named, build scripts are not instrumented.
     command.args(["build", "--quiet", "--release", "--target", &target]).current_dir(&folder);
     command.env("RUSTFLAGS", COVERAGE).env("CARGO_TARGET_DIR", folder.join("target"));
+    // The compiler beside this cargo: some packages bring a file that names another one, which need not be there.
+    let rustc = Path::new(env!("CARGO")).with_file_name("rustc");
+    if rustc.is_file() {
+        command.env("RUSTC", rustc);
+    }
     let status = command.status()?;
     ensure!(status.success(), "building the fuzz targets: {status}");
     Ok(folder.join("target").join(target).join("release/any"))

@@ -1,4 +1,4 @@
-//! Checks and chores of the repository: `cargo xtask ci`, `live`, `bench`, `fuzz`, `kill`, `load`, `record` and `soak`.
+//! Checks and chores of the repository: `cargo xtask ci`, `live`, `bench`, `fuzz`, `hostile`, `kill`, `load`, `record` and `soak`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -8,6 +8,7 @@
 mod bench;
 mod ci;
 mod fuzz;
+mod hostile;
 mod kill;
 mod live;
 mod load;
@@ -54,6 +55,12 @@ enum Chore {
         /// Only these targets.
         #[arg(value_name = "TARGET")]
         only: Vec<String>,
+    },
+    /// Give the program input that is made to hurt, and tell the most memory that it held.
+    Hostile {
+        /// The program to try; the one that was built beside this when it is not given.
+        #[arg(long, value_name = "PATH")]
+        sayso: Option<PathBuf>,
     },
     /// Kill writers of one ledger at random moments; what was acknowledged must be there.
     Kill {
@@ -120,6 +127,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Live { sayso } => live::live(sayso),
         Chore::Bench { arguments } => bench::bench(&arguments),
         Chore::Fuzz { seconds, only } => fuzz::fuzz(seconds, &only),
+        Chore::Hostile { sayso } => hostile::hostile(sayso),
         Chore::Kill { times, writers, seed } => kill::kill(times, writers, seed),
         Chore::Load { minutes, threads, processes } => {
             load::load(Duration::try_from_secs_f64(minutes * 60.0)?, processes, threads)

@@ -13,6 +13,8 @@ mod hook_faults;
 mod hook_offers;
 mod hook_records;
 mod hook_returns;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod import;
 mod life;
 mod next_action;
