@@ -20,7 +20,11 @@ pub(super) fn hooks() -> Hooks {
         let hook = serde_json::json!({"type": "command", "command": command, "timeout": 10});
         json::Entry { event, matcher: None, hook }
     };
-    Hooks(json::Hooks { program: "claude-code", entries: vec![entry("Stop"), entry("SessionStart")] })
+    Hooks(json::Hooks {
+        program: "claude-code",
+        start: "sayso ".to_owned(),
+        entries: vec![entry("Stop"), entry("SessionStart")],
+    })
 }
 
 pub(super) fn server() -> Server {

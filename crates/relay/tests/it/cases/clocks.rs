@@ -28,7 +28,7 @@ fn an_exchange_is_done_once_and_in_order_whatever_the_clock_does_meanwhile() {
             for n in 1..=2 {
                 w.scripts(vec![
                     (5_000, last(&format!("a{n}"), &format!("answer {n}"))),
-                    (0, SessionEvent::Settled),
+                    (0, SessionEvent::Settled { request: None }),
                 ]);
             }
             let first = w.says("A", "one?");
