@@ -24,6 +24,7 @@ pub const SQLITE: &[Migration] = &[
     Migration { number: 5, name: "reinjection", sql: include_str!("../sqlite/0005_reinjection.sql") },
     Migration { number: 6, name: "relay", sql: include_str!("../sqlite/0006_relay.sql") },
     Migration { number: 7, name: "uncertain", sql: include_str!("../sqlite/0007_uncertain.sql") },
+    Migration { number: 8, name: "settled", sql: include_str!("../sqlite/0008_settled.sql") },
 ];
 
 #[cfg(test)]

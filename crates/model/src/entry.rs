@@ -307,7 +307,7 @@ impl Mark {
 kinds! {
     /// The states that are marked.
     MarkKind, "mark", "offered, in_context, closed, reopened, rolled_back, abandoned, restored, derived, renamed, moved, \
-     redacted, quote_redacted, pinned, unpinned, erased, shown" {
+     redacted, quote_redacted, pinned, unpinned, erased, shown, settled" {
         /// A forwarded turn was handed to a running agent.
         Offered = "offered",
         /// The agent's transcript shows the marker of a forwarded turn.
@@ -340,6 +340,9 @@ kinds! {
         Erased = "erased",
         /// Words of the entry were delivered to a person; the route names the channel and the part.
         Shown = "shown",
+        /// The agent's work on what stood in the session by then ended, and the turn was the last one at that moment; the route
+        /// names the program and its hook. It says nothing about whether anything was answered.
+        Settled = "settled",
     }
 }
 

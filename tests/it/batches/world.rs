@@ -437,10 +437,11 @@ impl World {
     fn mark(&mut self, r: &mut Random) -> Command {
         use MarkKind::{
             Abandoned, Closed, Derived, InContext, Offered, Pinned, Redacted, Renamed, Reopened, Restored,
-            RolledBack, Unpinned,
+            RolledBack, Settled, Unpinned,
         };
         let standing = [RolledBack, Abandoned, Restored, Abandoned, Derived, Derived];
-        let common = [Offered, Offered, InContext, InContext, Reopened, Closed, Pinned, Unpinned];
+        let common =
+            [Offered, Offered, InContext, InContext, Reopened, Closed, Pinned, Unpinned, Settled, Settled];
         let kind = match r.chance(97) {
             true if r.chance(25) => *r.pick(&standing),
             true => *r.pick(&common),

@@ -66,23 +66,16 @@ fn a_waiting_forward_is_offered_as_its_marker_and_once() {
 fn the_transcript_shows_what_came_into_context() {
     let (home, forwarded) = waiting();
     let offered = context_of(&hook(&home, "UserPromptSubmit", None)).unwrap();
-    let line = |kind: &str, payload: Value| {
-        json!({"timestamp": "2026-11-30T22:54:11.291Z", "type": kind, "payload": payload}).to_string()
-    };
-    let message = |role: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
     let lines = [
         line(
             "session_meta",
             json!({"id": SESSION, "cwd": "/home/mira/lantern", "timestamp": "2026-11-30T22:54:11Z"}),
         ),
-        line("response_item", message("user", "What now?")),
-        line("response_item", message("developer", &offered)),
-        line(
-            "response_item",
-            json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done. 끝."}]}),
-        ),
+        message("user", "What now?"),
+        message("developer", &offered),
+        message("assistant", "Done. 끝."),
     ];
-    std::fs::write(home.path("rollout.jsonl"), lines.join("\n") + "\n").unwrap();
+    std::fs::write(home.path("rollout.jsonl"), lines.concat()).unwrap();
     assert_eq!(hook(&home, "Stop", Some("rollout.jsonl")).text(), "");
     assert_eq!(failures(&home), Vec::<Value>::new());
     assert_eq!(home.run(&["inbox", "--json"]).text(), "", "it is in context now");
@@ -91,6 +84,100 @@ fn the_transcript_shows_what_came_into_context() {
         turns.iter().filter(|t| t["kind"] == "turn").filter_map(|t| t["text"].as_str()).collect();
     assert_eq!(texts, ["", "What now?", "Done. 끝."], "the marker is the forwarded turn, not a new one");
     assert_eq!(turns[0]["address"].as_str(), Some(forwarded.as_str()));
+}
+
+fn line(kind: &str, payload: Value) -> String {
+    json!({"timestamp": "2026-11-30T22:54:11.291Z", "type": kind, "payload": payload}).to_string() + "\n"
+}
+
+fn message(role: &str, text: &str) -> String {
+    let kind = if role == "assistant" { "output_text" } else { "input_text" };
+    line("response_item", json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}))
+}
+
+/// The entries of the live session that a hook registered.
+fn entries(home: &Home) -> Vec<Value> {
+    let session = home.run(&["sessions", "--project", "lantern", "--json"]).json();
+    home.run(&["show", &address(&session), "--json"]).lines()
+}
+
+/// The marks that turns settled, as the place of the turn and the route.
+fn settled(home: &Home) -> Vec<(Value, Value)> {
+    let entries = entries(home);
+    let id = |entry: &Value| entry["address"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let turn =
+        |of: &Value| entries.iter().find(|e| Some(id(e).as_str()) == of.as_str()).unwrap()["text"].clone();
+    let marks = entries.iter().filter(|entry| entry["mark"] == "settled");
+    marks.map(|mark| (turn(&mark["of"]), mark["route"].clone())).collect()
+}
+
+#[test]
+fn at_stop_the_last_turn_is_marked_as_settled_once() {
+    let home = Home::new();
+    let meta = json!({"id": SESSION, "cwd": "/home/mira/lantern", "timestamp": "2026-11-30T22:54:11Z"});
+    let mut transcript = line("session_meta", meta);
+    let said = |transcript: &mut String, role, text| {
+        transcript.push_str(&message(role, text));
+        std::fs::write(home.path("rollout.jsonl"), transcript.as_str()).unwrap();
+    };
+    said(&mut transcript, "user", "What now?");
+    said(&mut transcript, "assistant", "Done. 끝.");
+    hook(&home, "PreCompact", Some("rollout.jsonl"));
+    assert_eq!(settled(&home), [], "the agent is still at work");
+    hook(&home, "Stop", Some("rollout.jsonl"));
+    let first = (json!("Done. 끝."), json!("codex Stop"));
+    assert_eq!(settled(&home), [first.clone()]);
+    let before = entries(&home);
+    hook(&home, "Stop", Some("rollout.jsonl"));
+    assert_eq!(entries(&home), before, "nothing is added without a new turn");
+    // So many marks stand behind the last turn that it is not among the newest entries.
+    let turn = before.iter().rfind(|entry| entry["kind"] == "turn").map(address).unwrap();
+    for _ in 0..20 {
+        assert_eq!(home.run(&["pin", &turn]).code, Some(0));
+        assert_eq!(home.run(&["pin", &turn, "--off"]).code, Some(0));
+    }
+    hook(&home, "Stop", Some("rollout.jsonl"));
+    assert_eq!(entries(&home).len(), before.len() + 40);
+    said(&mut transcript, "user", "And then?");
+    said(&mut transcript, "assistant", "Rest.");
+    hook(&home, "Stop", Some("rollout.jsonl"));
+    assert_eq!(settled(&home), [first, (json!("Rest."), json!("codex Stop"))]);
+    assert_eq!(failures(&home), Vec::<Value>::new());
+    let mark = entries(&home).pop().unwrap();
+    let shown = home.run(&["show", mark["address"].as_str().unwrap()]).text();
+    assert!(shown.starts_with("mark · settled") && shown.contains("codex Stop"), "{shown}");
+}
+
+#[test]
+fn a_session_without_a_turn_does_not_settle() {
+    let home = Home::new();
+    hook(&home, "SessionStart", None);
+    hook(&home, "Stop", None);
+    assert_eq!(entries(&home), Vec::<Value>::new());
+    assert_eq!(failures(&home), Vec::<Value>::new());
+}
+
+#[test]
+fn what_stood_there_settles_though_the_transcript_is_gone() {
+    let (home, _) = waiting();
+    hook(&home, "Stop", Some("gone.jsonl"));
+    assert_eq!(settled(&home).len(), 1);
+    assert_eq!(failures(&home).len(), 1, "that it is gone is told");
+    assert_eq!(home.run(&["inbox", "--json"]).json()["state"], "recorded", "it still waits");
+}
+
+#[test]
+fn a_mark_that_cannot_be_written_is_told_and_stops_nothing() {
+    let (home, _) = waiting();
+    let connection = rusqlite::Connection::open(home.ledger()).unwrap();
+    let refuse =
+        "CREATE TRIGGER refuse BEFORE INSERT ON mark BEGIN SELECT RAISE(ABORT, 'no marks today'); END";
+    connection.execute_batch(refuse).unwrap();
+    drop(connection);
+    assert_eq!(hook(&home, "Stop", None).text(), "");
+    let failure = failures(&home).pop().expect("a record");
+    assert_eq!(failure["event"], "Stop");
+    assert!(failure["reason"].as_str().unwrap().contains("no marks today"), "{failure}");
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use sayso::model::{PartBody, SessionId, ToolResult};
-use sayso::store::{Command, OutputState, OutputStream, ReadOrder, Restore, Run, StoreOutput, StreamKind};
-use sayso::{Error, NewTurn, Quotes, Refusal, Scope, Search, SpeakerKind::*};
+use sayso::model::{MarkKind, PartBody, SessionId, ToolResult};
+use sayso::store::{
+    Command, Done, MarkEntry, OutputState, OutputStream, ReadOrder, Restore, Run, StoreOutput, StreamKind,
+};
+use sayso::{Error, Fate, NewTurn, Quotes, Refusal, Scope, Search, SpeakerKind::*};
 use sayso_import::archive::export;
 use sayso_import::{FileReport, import_file};
 
@@ -60,6 +62,22 @@ fn a_retry_with_the_key_of_the_source_is_known_in_the_copy() {
     taken(&world, &older);
     assert_eq!(world.ledger.append(&session, redacted).unwrap(), gone);
     assert_eq!(heads(&world), heads(&copy));
+}
+
+#[test]
+fn that_a_turn_settled_goes_along_and_is_known_in_the_copy() {
+    let (world, copy) = (open(), elsewhere());
+    let said = world.says("Acme/Plan", (Agent, "Rocky"), "The plan stands.");
+    let settle = |world: &World| {
+        let (id, session, of) = (world.ledger.fresh_entry(), said.session, Some(said.id));
+        let mark = MarkEntry { id, session, kind: MarkKind::Settled, of, route: "codex Stop".into() };
+        world.ledger.write(&Scope::All, vec![Command::Mark(mark)]).unwrap().remove(0)
+    };
+    let Done::Entries(Fate::New, written) = settle(&world) else { panic!("a new mark") };
+    taken(&copy, &exported(&world));
+    assert_eq!(heads(&copy), heads(&world));
+    assert_eq!(settle(&copy), Done::Entries(Fate::Known, written));
+    assert!(exported(&copy) == exported(&world));
 }
 
 #[test]

@@ -18,3 +18,4 @@ mod redact;
 mod refusals;
 mod reinject;
 mod search;
+mod settled;

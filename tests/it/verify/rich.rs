@@ -243,6 +243,7 @@ fn changes() -> Vec<Command> {
         mark(59, APART, MarkKind::Closed, None),
         mark(60, FORK, MarkKind::Derived, None),
         Command::Redact(Redact { id: entry(61), of: entry(4), what: Redaction::Whole }),
+        mark(62, TOOLS, MarkKind::Settled, Some(entry(50))),
     ]
 }
 

@@ -6,10 +6,12 @@
 //!   without them; after a compaction, ranges of earlier output that have words of the prompt come with them.
 //! - `PostToolUse`, `PreCompact`, `Stop`: what is new in the transcript is imported, with the whole outputs of tools; a marker
 //!   that it shows is then known to be in context.
+//! - `Stop`: after that the last turn is marked as settled, since the agent's work on what stands there ended.
 
 use sayso::view::marker;
 
 use super::program::Room;
+use super::settle::settle;
 use super::transcript::{When, import};
 use super::work::Work;
 use super::{bring, offer};
@@ -70,7 +72,8 @@ pub(super) fn answer(event: Event, work: &mut Work) -> Outcome {
         Event::SessionStart => start(work, &mut outcome),
         Event::UserPromptSubmit => prompt(work, &mut outcome),
         Event::PostToolUse => outcome.take(import(work, When::Grown)),
-        Event::PreCompact | Event::Stop => outcome.take(import(work, When::Changed)),
+        Event::PreCompact => outcome.take(import(work, When::Changed)),
+        Event::Stop => stop(work, &mut outcome),
     }
     outcome
 }
@@ -103,6 +106,12 @@ fn prompt(work: &mut Work, outcome: &mut Outcome) {
     let texts = bring::before_prompt(work, room);
     outcome.texts = outcome.take(texts);
     outcome.texts.extend(markers);
+}
+
+/// What stood there by now has settled also where the transcript could not be read.
+fn stop(work: &mut Work, outcome: &mut Outcome) {
+    outcome.take(import(work, When::Changed));
+    outcome.take(settle(work));
 }
 
 /// Whether there is a transcript: before the first prompt there need not be one.

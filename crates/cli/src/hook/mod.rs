@@ -13,6 +13,7 @@ pub(crate) mod offer;
 pub(crate) mod program;
 pub(crate) mod quick;
 pub(crate) mod record;
+mod settle;
 pub(crate) mod state;
 mod transcript;
 mod work;

@@ -177,7 +177,7 @@ impl Write<'_> {
     fn same_mark(&self, c: &MarkEntry, closed: bool) -> Result<Option<Placed>, Fault> {
         let session = c.session.to_string();
         match (c.kind, c.of) {
-            (MarkKind::Offered | MarkKind::InContext | MarkKind::Derived, Some(of)) => {
+            (MarkKind::Offered | MarkKind::InContext | MarkKind::Derived | MarkKind::Settled, Some(of)) => {
                 one(self.conn, FIRST_MARK, (of.to_string(), c.kind.as_str()), read_place)
             }
             (MarkKind::RolledBack | MarkKind::Abandoned | MarkKind::Restored, Some(of)) => {

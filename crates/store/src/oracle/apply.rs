@@ -313,7 +313,9 @@ impl Write<'_> {
         });
         let same = |(_, kind): &(EntryId, MarkKind)| *kind == c.kind;
         let found = match c.kind {
-            MarkKind::Offered | MarkKind::InContext | MarkKind::Derived => marks.find(same),
+            MarkKind::Offered | MarkKind::InContext | MarkKind::Derived | MarkKind::Settled => {
+                marks.find(same)
+            }
             MarkKind::Closed if closed => marks.filter(same).last(),
             MarkKind::Pinned if c.of.is_some_and(|of| self.state.is_pinned(of)) => marks.filter(same).last(),
             MarkKind::RolledBack | MarkKind::Abandoned | MarkKind::Restored => {
