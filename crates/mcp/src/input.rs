@@ -16,9 +16,6 @@ const LINE_BYTES: usize = 1024 * 1024;
 /// Bytes that are read ahead of the protocol.
 pub(crate) const AHEAD: usize = 64 * 1024;
 
-/// Stands for a message that was too long: the protocol answers it as no request that it knows.
-const TOO_LONG: &[u8] = b"{\"jsonrpc\":\"2.0\"}\n";
-
 /// Starts to read standard input in a thread of its own: such a read cannot be broken off, and must not hold up the end.
 /// What is answered here goes to `client`.
 pub(crate) fn start(mut to: DuplexStream, client: Client, say: Say) -> io::Result<()> {
@@ -44,20 +41,21 @@ pub(crate) fn start(mut to: DuplexStream, client: Client, say: Say) -> io::Resul
 enum Next {
     /// The protocol sees it.
     Message(Vec<u8>),
-    /// It is none, and this is the answer. What cannot be told of it, the id, is left out.
+    /// It is none, and this is the answer. Where its id cannot be told, it is null, as JSON-RPC has it.
     Answer(Vec<u8>),
 }
 
 impl Next {
     fn error(id: Option<&RawValue>, code: i32, message: &str) -> Self {
-        let id = id.map_or(String::new(), |id| format!("\"id\":{},", id.get()));
+        let id = id.map_or("null", RawValue::get);
         let error = serde_json::json!({"code": code, "message": message});
-        Self::Answer(format!("{{\"jsonrpc\":\"2.0\",{id}\"error\":{error}}}\n").into_bytes())
+        Self::Answer(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n").into_bytes())
     }
 }
 
-/// The codes of JSON-RPC for a text that is no JSON, and for parameters that do not fit.
+/// The codes of JSON-RPC for a text that is no JSON, for what is no request, and for parameters that do not fit.
 const PARSE_ERROR: i32 = -32_700;
+const INVALID_REQUEST: i32 = -32_600;
 const INVALID_PARAMS: i32 = -32_602;
 
 struct Lines<R> {
@@ -76,9 +74,18 @@ struct Head<'a> {
     method: Option<&'a RawValue>,
     #[serde(borrow, default)]
     params: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
 }
 
 impl Head<'_> {
+    /// Whether it is a request, a notification or an answer.
+    const fn is_message(&self) -> bool {
+        self.method.is_some() || self.id.is_some() && (self.result.is_some() || self.error.is_some())
+    }
+
     const fn is_request(&self) -> bool {
         self.id.is_some() && self.method.is_some()
     }
@@ -97,10 +104,9 @@ impl<R: BufRead> Lines<R> {
                 Ok(Some(Line::Whole(line))) => line,
                 Ok(Some(Line::TooLong)) => {
                     (self.say)(&format!("a message of more than {LINE_BYTES} bytes was refused"));
-                    if self.begun {
-                        return Some(Next::Message(TOO_LONG.to_vec()));
-                    }
-                    continue;
+                    let message =
+                        format!("this message is too long: one may have {LINE_BYTES} bytes at most");
+                    return Some(Next::error(None, INVALID_REQUEST, &message));
                 }
                 Ok(None) => return None,
                 Err(error) => {
@@ -127,6 +133,14 @@ impl<R: BufRead> Lines<R> {
             return Some(Next::error(None, PARSE_ERROR, "this line is no JSON: write one message a line"));
         }
         let head = serde_json::from_slice::<Head<'_>>(text).ok();
+        if !head.as_ref().is_some_and(Head::is_message) {
+            (self.say)("a line on standard input is no message of the protocol and was refused");
+            return Some(Next::error(
+                None,
+                INVALID_REQUEST,
+                "this is no request: give an object with id and method",
+            ));
+        }
         if !self.begun && !head.as_ref().is_some_and(Head::is_request) {
             (self.say)("a message before initialize was passed over");
             return None;
@@ -180,8 +194,11 @@ mod tests {
         (messages, *said.lock().unwrap())
     }
 
-    const NO_JSON: &str = "answered: {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"this line is no JSON: \
+    const NO_JSON: &str = "answered: {\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"this line is no JSON: \
                            write one message a line\"}}\n";
+
+    const NO_REQUEST: &str = "answered: {\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"this is \
+                              no request: give an object with id and method\"}}\n";
 
     #[test]
     fn only_messages_pass_and_the_rest_is_answered_or_told() {
@@ -192,19 +209,24 @@ mod tests {
         let mut bytes = input.into_bytes();
         bytes.extend(b"\n\xFF\xFE\n{\"id\":3,\"method\":\"m\"}");
         let (messages, said) = messages(&bytes);
+        let too_long = format!(
+            "answered: {{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{{\"code\":-32600,\"message\":\"this message is too long: \
+             one may have {LINE_BYTES} bytes at most\"}}}}\n"
+        );
         assert_eq!(
             messages,
             [
                 NO_JSON,
+                NO_REQUEST,
                 "{\"id\":1,\"method\":\"initialize\"}\r\n",
-                "{\"jsonrpc\":\"2.0\"}\n",
-                "{\"a\":1}\n",
+                &too_long,
+                NO_REQUEST,
                 NO_JSON,
                 NO_JSON,
                 "{\"id\":3,\"method\":\"m\"}\n"
             ]
         );
-        assert_eq!(said, 6);
+        assert_eq!(said, 7);
     }
 
     #[test]

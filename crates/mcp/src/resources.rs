@@ -45,8 +45,9 @@ pub(crate) fn list(room: &Room, cursor: Option<String>) -> Result<ListResourcesR
         let title = if session.title.is_empty() { "(no title)".to_owned() } else { session.title };
         Resource::new(session.address, format!("{} / {title}", session.project))
             .with_description(format!(
-                "A session of {} turns, by title and project as people named them.",
-                session.turns
+                "A session of {} {}, by title and project as people named them.",
+                session.turns,
+                if session.turns == 1 { "turn" } else { "turns" }
             ))
             .with_mime_type(MARKDOWN)
     });

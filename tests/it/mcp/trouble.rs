@@ -158,10 +158,13 @@ fn a_message_that_is_too_long_is_refused_and_the_next_is_answered() {
     );
     let answer: Value = serde_json::from_str(&client.line()).unwrap();
     assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("1048576 bytes"), "{answer}");
+    assert!(answer.as_object().unwrap().contains_key("id") && answer["id"].is_null(), "{answer}");
     // What is no request of the protocol is answered as such.
     client.send(b"[1]\n");
     let answer: Value = serde_json::from_str(&client.line()).unwrap();
     assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    assert!(answer.as_object().unwrap().contains_key("id") && answer["id"].is_null(), "{answer}");
     assert_eq!(client.call("sessions", json!({}))["sessions"][0]["title"], "Plan");
     assert!(client.end().1.contains("bytes was refused"));
 }
