@@ -55,8 +55,15 @@ pub(crate) fn run(args: &Setup, global: &Global, out: &mut Out<'_>) -> Result<()
     }
     let changes = changes.iter().filter(|change| !change.is_none());
     finish(changes.collect(), args, &mut kept, refused.peek().is_some())?;
+    if args.mcp && global.scope.is_empty() {
+        say(EVERY_PROJECT);
+    }
     refused.next().map_or(Ok(()), Err)
 }
+
+/// Said where no scope was named.
+const EVERY_PROJECT: &str = "Without --scope, the server that is added shows the agent every project of the ledger: to narrow it, take it \
+                             out with --remove, and add it with --mcp --scope PROJECT.";
 
 /// Writes the changes, and says so, or why not.
 fn finish(changes: Vec<&Change>, args: &Setup, kept: &mut Kept, refused: bool) -> Result<(), Failure> {

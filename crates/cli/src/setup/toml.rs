@@ -37,11 +37,13 @@ impl Server {
             _ => &end.repeat(2),
         };
         let after = format!("{text}{gap}{}", self.table().replace('\n', end));
-        let mut without = parsed(&after)?;
+        let by_hand = || Why(format!("no [{TABLES}.{NAME}] can be added to it: add it by hand"));
+        let added = parsed(&after).map_err(|_| by_hand())?;
+        let mut without = added.clone();
         take_out(&mut without);
         // A table at the end is no part of what stands before it, unless servers are written in a way that admits no more.
-        if there(&parsed(&after)?).is_none() || !same(&without, &before) {
-            return Err(Why(format!("no [{TABLES}.{NAME}] can be added to it: add it by hand")));
+        if there(&added).is_none() || !same(&without, &before) {
+            return Err(by_hand());
         }
         Ok(after)
     }
@@ -187,6 +189,9 @@ mod tests {
             ["a = ", "mcp_servers = {other = {command = 'x'}}\n", "[mcp_servers]\nsayso = 1\nsayso = 2\n"]
         {
             assert!(server().add(text).is_err(), "{text}");
+        }
+        for text in ["mcp_servers = {other = {command = 'x'}}\n", "mcp_servers = 3\n"] {
+            assert!(server().add(text).unwrap_err().0.ends_with("add it by hand"), "{text}");
         }
         let inline = "[mcp_servers]\nsayso = {command = 'mine'}\n";
         let unscoped = Server { args: vec!["mcp".into()], ..server() };
