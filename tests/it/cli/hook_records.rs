@@ -189,3 +189,44 @@ fn a_transcript_that_is_not_there_is_told_of_once() {
     let found = all_reasons(&home);
     assert!(found.len() == 1 && found[0].contains("none.jsonl is not there"), "{found:?}");
 }
+
+#[test]
+fn a_ledger_that_was_emptied_or_replaced_is_told_of_once() {
+    for what in ["was emptied", "replaced by another"] {
+        let home = Home::new();
+        let start = || hook(&mut command(&home, "SessionStart"), input(&home).to_string().as_bytes());
+        start();
+        start();
+        assert_eq!(all_reasons(&home), Vec::<String>::new(), "the same one is there");
+        for end in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{end}", home.ledger().display()));
+        }
+        if what == "was emptied" {
+            std::fs::write(home.ledger(), "").unwrap();
+        } else {
+            home.says("Acme/Plan", "owner:Mira", "Other words.");
+        }
+        start();
+        start();
+        let found = all_reasons(&home);
+        assert!(found.len() == 1 && found[0].contains(what), "{what}: {found:?}");
+    }
+}
+
+#[test]
+fn a_transcript_without_a_record_is_told_of_once_it_has_a_line() {
+    let home = Home::new();
+    let mut input = input(&home);
+    input["transcript_path"] = home.path("odd.jsonl").to_string_lossy().into();
+    for (text, told) in
+        [("", 0), ("\n \n", 0), ("half a line", 0), ("a line\n", 1), ("a line\nand more\n", 1)]
+    {
+        std::fs::write(home.path("odd.jsonl"), text).unwrap();
+        hook(&mut command(&home, "Stop"), input.to_string().as_bytes());
+        let found = all_reasons(&home);
+        assert!(
+            found.len() == told && found.iter().all(|why| why.contains("odd.jsonl")),
+            "{text:?} {found:?}"
+        );
+    }
+}

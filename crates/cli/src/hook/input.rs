@@ -37,8 +37,8 @@ impl Input {
         let mut bytes = Vec::new();
         let read = from.take(INPUT_BYTES).read_to_end(&mut bytes);
         read.map_err(|e| Failure::io("the hook's input cannot be read", e))?;
-        if let Ok(input) = serde_json::from_slice(&bytes) {
-            return Ok(input);
+        if let Ok(input) = serde_json::from_slice::<Self>(&bytes) {
+            return Ok(input.tidied());
         }
         // An object on one line is what can be mended; in strings, JSON has no line breaks anyway.
         bytes.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
@@ -48,7 +48,13 @@ impl Input {
             Some(record) => record.map_err(|e| wrong(e.to_string()))?,
             None => return Err(wrong("it holds no JSON object".to_owned())),
         };
-        serde_json::from_value(record.value).map_err(|e| wrong(e.to_string()))
+        serde_json::from_value(record.value).map(Self::tidied).map_err(|e| wrong(e.to_string()))
+    }
+
+    /// A path without a character is none.
+    fn tidied(mut self) -> Self {
+        self.transcript_path = self.transcript_path.filter(|path| !path.as_os_str().is_empty());
+        self
     }
 }
 
@@ -65,6 +71,8 @@ mod tests {
         for (text, prompt) in [(lines, "a\u{FFFD} b"), (&lines.replace("\\ud83d", "c"), "ac b")] {
             assert_eq!(Input::read(text.as_bytes()).unwrap().prompt.as_deref(), Some(prompt));
         }
+        let empty = r#"{"session_id":"s","cwd":"/w","transcript_path":""}"#;
+        assert_eq!(Input::read(empty.as_bytes()).unwrap().transcript_path, None);
         for wrong in ["", "not json", "{}", "[1]", "{\"session_id\":\"s\"}"] {
             assert!(Input::read(wrong.as_bytes()).is_err(), "{wrong}");
         }

@@ -2,7 +2,10 @@
 //! all there ever was.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+use sayso::model::LedgerId;
 
 use super::record::keep_spare;
 use super::state;
@@ -22,24 +25,47 @@ impl Known {
         Self { ledger, note }
     }
 
-    /// What to tell, where the ledger was there before and is gone now.
+    /// What to tell, where the ledger was there before and is gone or empty now.
     pub(super) fn gone(&self) -> Option<String> {
-        let noted = self.note.as_deref().is_some_and(Path::exists);
-        let gone = noted && matches!(self.ledger.try_exists(), Ok(false));
-        gone.then(|| {
-            format!(
-                "the ledger {} went missing, and a new one is made in its place: to have the earlier sessions, put it or a \
-                 backup of it back there",
-                self.ledger.display()
-            )
-        })
+        self.note.as_deref().filter(|note| note.exists())?;
+        let what = match fs::metadata(&self.ledger) {
+            Err(error) if error.kind() == ErrorKind::NotFound => "went missing",
+            Ok(about) if about.is_file() && about.len() == 0 => "was emptied",
+            _ => return None,
+        };
+        Some(format!(
+            "the ledger {} {what}, and a new one is made in its place: to have the earlier sessions, put it or a backup of it \
+             back there",
+            self.ledger.display()
+        ))
     }
 
-    /// Notes that it is there.
-    pub(super) fn keep(&self) {
-        let Some(note) = self.note.as_deref().filter(|note| !note.exists()) else { return };
+    /// What to tell, where another ledger than the one before is in the file.
+    pub(super) fn replaced(&self, id: LedgerId) -> Option<String> {
+        let before = self.id().filter(|before| *before != id)?;
+        Some(format!(
+            "the ledger {} was emptied or replaced by another one ({before} before, {id} now), which is used from here on: to \
+             have the earlier sessions, put the earlier file or a backup of it back there",
+            self.ledger.display()
+        ))
+    }
+
+    /// The id of the ledger that was there; notes of earlier versions hold none.
+    fn id(&self) -> Option<LedgerId> {
+        let text = fs::read(self.note.as_deref()?).ok()?;
+        let last = text.rsplit(|byte| *byte == b'\n').next()?;
+        std::str::from_utf8(last).ok()?.parse().ok()
+    }
+
+    /// Notes that it is there, and which one.
+    pub(super) fn keep(&self, id: LedgerId) {
+        if self.id() == Some(id) {
+            return;
+        }
+        let Some(note) = self.note.as_deref() else { return };
         let _ = note.parent().map(state::make);
-        let _ = fs::write(note, self.ledger.as_os_str().as_encoded_bytes());
+        let id = format!("\n{id}");
+        let _ = fs::write(note, [self.ledger.as_os_str().as_encoded_bytes(), id.as_bytes()].concat());
         // The first hook of all: where there is room, some of it is kept for when there is none.
         let _ = state::folder().map(|folder| keep_spare(&folder));
     }

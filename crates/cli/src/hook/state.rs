@@ -94,6 +94,8 @@ pub(super) struct Seen {
     pub(super) answered: Option<String>,
     /// Whether it was told that the file is not there.
     pub(super) told: bool,
+    /// Whether it was told that it holds no record.
+    pub(super) no_record: bool,
     /// What it was offered and had not in its context then.
     pub(super) offers: Vec<Offer>,
 }

@@ -1,5 +1,7 @@
 //! Importing what is new in the transcript, as far as there is time.
 
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -39,7 +41,12 @@ pub(super) fn import(work: &mut Work, when: When) -> Result<(), Failure> {
         Ok((_, Reach::Whole)) => work.seen.stamp = stamp,
         Ok((_, Reach::Part)) => {}
         // A program may make its file before it writes to it.
-        Err(ImportError::NoRecord { .. }) => {}
+        Err(ImportError::NoRecord { .. }) if work.seen.no_record || !has_line(&path) => {}
+        Err(error @ ImportError::NoRecord { .. }) => {
+            work.seen.no_record = true;
+            work.keep();
+            return Err(refused(&path, &error));
+        }
         Err(error) => return Err(refused(&path, &error)),
     }
     work.keep();
@@ -57,6 +64,14 @@ fn missing(work: &mut Work, path: &Path) -> Result<(), Failure> {
         "{} is not there, so what is said in this session is not kept: let the program write transcripts",
         path.display()
     )))
+}
+
+/// Whether one line at least is written whole, and is not blank.
+fn has_line(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    let bytes = BufReader::new(file).bytes().map_while(Result::ok);
+    let mut line = bytes.skip_while(u8::is_ascii_whitespace);
+    line.any(|byte| byte == b'\n')
 }
 
 fn is_due(when: When, seen: Option<Stamp>, now: Option<Stamp>) -> bool {

@@ -48,11 +48,12 @@ impl Work {
         let place = open::path_to_make(global)?;
         let known = Known::of(&place);
         // Told first: where the new one cannot be made whole, its file may be there already.
-        if let Some(gone) = known.gone() {
-            record::leave(program.word(), event, &gone);
-        }
+        let gone = known.gone();
+        let tell = |why: &String| record::leave(program.word(), event, why);
+        gone.iter().for_each(tell);
         let ledger = Ledger::open(&place, &options)?;
-        known.keep();
+        known.replaced(ledger.id()).iter().filter(|_| gone.is_none()).for_each(tell);
+        known.keep(ledger.id());
         let id = program.session(&input);
         let session = register(&ledger, program, &id, &input.cwd)?;
         let hints = Hints::of(program.word(), &id);
