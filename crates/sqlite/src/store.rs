@@ -29,8 +29,6 @@ use crate::{backup, blob, busy, erase, search, verify};
 
 /// Connections for reading that are kept for the next read.
 const KEPT_READERS: usize = 4;
-/// Entries outside the index that a search looks at without catching up first.
-const LOOKED_AT: u64 = 64;
 
 /// A ledger in a SQLite file.
 ///
@@ -112,7 +110,7 @@ impl SqliteStore {
     }
 
     /// Runs a function in a transaction that may write, unless that would have to wait: `None` where somebody else is writing.
-    fn write_at_once<T>(
+    pub(crate) fn write_at_once<T>(
         &self,
         context: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
@@ -126,20 +124,6 @@ impl SqliteStore {
             Err(StoreError::Busy(_)) => Ok(None),
             done => done.map(Some),
         }
-    }
-
-    /// Takes a few entries into the index, if many wait and nobody else is writing. What goes wrong here is left to those
-    /// whose work it keeps from being done: the search itself needs none of it.
-    fn catch_up(&self) -> Result<(), StoreError> {
-        if self.read_with("reading the index's state", search::left)? > LOOKED_AT {
-            let _ = self.write_at_once("indexing", |conn| search::index::step(conn, Bounds::ON_THE_WAY));
-        }
-        Ok(())
-    }
-
-    /// Whether the index has everything: then nobody who is writing has to be waited for.
-    fn is_indexed(&self) -> Result<bool, StoreError> {
-        Ok(self.read_with("reading the index's state", search::left)? == 0)
     }
 
     /// Runs a function in a transaction that takes rows away that writers remember.

@@ -128,7 +128,7 @@ fn a_result_that_a_person_saw_arrive_is_told_to_the_model_as_any_other() {
     let mut desk = Desk::new();
     let id = desk.parked_as(DeliveryKind::Direct, "listing 1").to_string();
     let home = &desk.home;
-    let turns = || home.run(&["show", "harbour/desk", "--json"]).lines();
+    let turns = || home.run(&["show", "Harbour/Desk", "--json"]).lines();
     let before = turns().len();
     let ran = home.run(&["deliveries", "resolve", &id, "--receipt", "seen in the chat"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);

@@ -2,6 +2,7 @@
 
 mod batch;
 mod beside;
+mod known;
 mod standing;
 mod track;
 
@@ -24,8 +25,6 @@ use track::{Came, Of, Place, Sort, Step, Track};
 
 /// Commands of one batch at most.
 const COMMANDS: usize = 256;
-/// Keys of a session that are held at most; where it has more, each is looked up.
-const KEYS: usize = 250_000;
 /// Bytes of one batch at most, unless one record alone has more.
 const BYTES: usize = 8 << 20;
 /// What the key of a message ends in that was written by another speaker before.
@@ -121,36 +120,6 @@ impl<'a> Sink<'a> {
     pub(crate) fn title(&mut self, title: &str) {
         if self.track.title.is_none() && !title.trim().is_empty() {
             self.track.title = Some(title.trim().to_owned());
-        }
-    }
-
-    /// What was written under a key before. Another program may have written it since this one looked: whoever writes then
-    /// hears of it.
-    pub(crate) fn known(&self, key: &str) -> Result<Option<Placed>, Error> {
-        let Some(session) = &self.track.session else { return Ok(None) };
-        if self.track.known.get().is_none() {
-            let _ = self.track.known.set(self.reader.known_keys(session.id, KEYS)?);
-        }
-        match self.track.known.get() {
-            Some(Some(keys)) => match keys.placed.get(key) {
-                None if keys.forgotten => self.reader.known(session.id, key),
-                placed => Ok(placed.copied()),
-            },
-            _ => self.reader.known(session.id, key),
-        }
-    }
-
-    /// What was written under a key, by now.
-    fn known_now(&self, key: &str) -> Result<Option<Placed>, Error> {
-        match &self.track.session {
-            Some(session) => self.reader.known(session.id, key),
-            None => Ok(None),
-        }
-    }
-
-    fn learn(&mut self, key: &str, placed: Placed) {
-        if let Some(Some(keys)) = self.track.known.get_mut() {
-            keys.placed.insert(key.to_owned(), placed);
         }
     }
 

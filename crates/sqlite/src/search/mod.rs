@@ -1,5 +1,6 @@
 //! Search: an index of words that is caught up in steps, and a look at each entry that is not in it yet.
 
+mod catch_up;
 pub(crate) mod index;
 pub(crate) mod query;
 pub(crate) mod words;
