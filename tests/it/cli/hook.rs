@@ -126,7 +126,7 @@ fn at_stop_the_last_turn_is_marked_as_settled_once() {
     assert_eq!(settled(&home), [], "the agent is still at work");
     hook(&home, "Stop", Some("rollout.jsonl"));
     let first = (json!("Done. 끝."), json!("codex Stop"));
-    assert_eq!(settled(&home), [first.clone()]);
+    assert_eq!(settled(&home), std::slice::from_ref(&first));
     let before = entries(&home);
     hook(&home, "Stop", Some("rollout.jsonl"));
     assert_eq!(entries(&home), before, "nothing is added without a new turn");

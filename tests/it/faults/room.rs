@@ -67,13 +67,11 @@ fn goes_on(told: &Told, ledger: &Ledger, done: usize, at: &str, make_room: impl 
 fn sweep(what: &str, told: &Told, try_bound: impl Fn(u64) -> bool) -> u64 {
     let tried = if all() { ALL_OF_THEM } else { TRIED as u64 };
     let step = needs(&try_bound).div_ceil(tried);
-    let mut narrow = 0;
-    for more in (0..MOST).step_by(usize::try_from(step).unwrap()) {
+    for (narrow, more) in (0..).zip((0..MOST).step_by(usize::try_from(step).unwrap())) {
         if !try_bound(more) {
             println!("{what}: {}: {narrow} bounds were too narrow, below {more}", told.scenario.name);
             return narrow;
         }
-        narrow += 1;
     }
     panic!("{what}: {}: {MOST} are not enough", told.scenario.name);
 }
