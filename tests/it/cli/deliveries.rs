@@ -143,6 +143,28 @@ fn a_result_that_a_person_saw_arrive_is_told_to_the_model_as_any_other() {
 }
 
 #[test]
+fn what_was_never_sent_cannot_have_arrived() {
+    let mut desk = Desk::new();
+    let request = desk.asks("Ben", "When does the ferry leave?");
+    let session = desk.ledger.session("Harbour", "Desk").unwrap().id;
+    let turn = desk.ledger.reader(Scope::All).request(request).unwrap().unwrap().turn;
+    desk.step(RelayCommand::Started { session, request: Some(request) });
+    let delivery = desk.ledger.fresh_delivery();
+    let parts = vec![(delivery, "At nine.".to_owned())];
+    let (kind, key, doubt) = (DeliveryKind::Reply, "reply".to_owned(), Some("nobody knows whose".to_owned()));
+    desk.step(RelayCommand::Intend(Intend { request, kind, key, turn, parts, doubt }));
+    let (home, id) = (&desk.home, delivery.to_string());
+    let ran = home.run(&["deliveries", "resolve", &id, "--receipt", "seen"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.text());
+    assert!(
+        ran.stderr.contains("cannot have arrived") && ran.stderr.contains("`sayso deliveries retry`"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(home.run(&["deliveries", "show", &id, "--json"]).json()["state"], "parked");
+}
+
+#[test]
 fn what_is_not_there_is_refused_with_the_next_action() {
     let mut desk = Desk::new();
     let id = desk.parked().to_string();

@@ -136,7 +136,8 @@ fn junk_does_not_end_it() {
         junk.iter().for_each(|line| client.send(line));
         for _ in 0..4 {
             let answer: Value = serde_json::from_str(&client.line()).unwrap();
-            assert_eq!((&answer["error"]["code"], answer.get("id")), (&json!(-32700), None), "{answer}");
+            let null = Some(&Value::Null);
+            assert_eq!((&answer["error"]["code"], answer.get("id")), (&json!(-32700), null), "{answer}");
         }
         if client.is_new() {
             client.hello();

@@ -47,6 +47,12 @@ pub(crate) fn run(what: &Deliveries, global: &Global, out: &mut Out<'_>) -> Resu
         }
         Deliveries::Resolve { id, receipt } => {
             let before = reader.find_delivery(id)?;
+            if before.attempts == 0 {
+                return Err(Failure::request(format!(
+                    "nothing of {} was ever sent, so it cannot have arrived: `sayso deliveries retry` sends it, `cancel` drops it",
+                    before.id
+                )));
+            }
             sayso_relay::resolve(&reader, &before, receipt)?;
             decided(&reader, before, out)
         }
