@@ -3,9 +3,11 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command as Process, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use sayso::model::MarkKind;
+use sayso::store::{Command, MarkEntry};
 use sayso::{Destination, ForwardRequest, Ledger, NewTurn, Options, Scope, SpeakerKind};
 use serde_json::json;
 
@@ -87,8 +89,8 @@ pub(crate) fn run(ground: &mut Ground, report: &mut Report) -> Result<()> {
     tell(report, &rounds, &all);
     for megabytes in [1, 10, 50] {
         let grown = side.grown(ground, megabytes)?;
-        for (event, ms) in [("prompt", &grown.prompt), ("end of a turn", &grown.stop)] {
-            let what = format!("a {event}, where the transcript of {} MB grew by a turn", grown.megabytes);
+        for (event, ms) in [("a prompt", &grown.prompt), ("the end of a turn", &grown.stop)] {
+            let what = format!("{event}, where the transcript of {} MB grew by a turn", grown.megabytes);
             report.figure(
                 ("hook", &what),
                 ms,
@@ -142,6 +144,19 @@ impl Side {
         let reader = ledger.reader(Scope::All);
         let alias = sayso::store::Alias::new("codex", SESSION);
         let to = reader.sessions_as(&alias)?.into_iter().next().context("the hook registered no session")?;
+        // What was offered before is in the context by now, as an import of the transcript says.
+        for offered in reader.inbox(Some(to.id))? {
+            ledger.write(
+                reader.scope(),
+                vec![Command::Mark(MarkEntry {
+                    id: ledger.fresh_entry(),
+                    session: to.id,
+                    kind: MarkKind::InContext,
+                    of: Some(offered.entry.id),
+                    route: "codex".to_owned(),
+                })],
+            )?;
+        }
         reader.forward(ForwardRequest::of(said, Destination::Session(to.id)))?;
         Ok(())
     }
@@ -151,7 +166,7 @@ impl Side {
     }
 
     fn hook_on(&self, event: &str, session: &str, transcript: Option<&Path>) -> Result<(f64, String)> {
-        let mut command = Command::new(&self.sayso);
+        let mut command = Process::new(&self.sayso);
         command.args(["hook", "codex", event]);
         command.env("SAYSO_LEDGER", &self.ledger).env("SAYSO_STATE", &self.state);
         let input = json!({
@@ -174,7 +189,7 @@ impl Side {
             file.write_all(many.as_bytes())?;
             turns += 200;
         }
-        let mut import = Command::new(&self.sayso);
+        let mut import = Process::new(&self.sayso);
         ran(import.arg("import").arg(&path).env("SAYSO_LEDGER", &self.ledger), "")?;
         let mut grown = Grown { megabytes, prompt: Vec::new(), stop: Vec::new() };
         for round in 0..=ground.rounds {
@@ -191,12 +206,12 @@ impl Side {
     }
 
     fn by_hand(&self) -> Result<f64> {
-        Ok(ran(Command::new(&self.bare).arg(&self.table as &Path), "What now?")?.0)
+        Ok(ran(Process::new(&self.bare).arg(&self.table as &Path), "What now?")?.0)
     }
 }
 
 /// Microseconds from the start of a program to its end, and what it printed.
-fn ran(command: &mut Command, input: &str) -> Result<(f64, String)> {
+fn ran(command: &mut Process, input: &str) -> Result<(f64, String)> {
     let started = now();
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     child.stdin.take().context("its input is piped")?.write_all(input.as_bytes())?;

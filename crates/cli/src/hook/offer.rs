@@ -1,5 +1,7 @@
 //! Forwarded turns that wait for the session, as markers.
 
+use std::collections::HashSet;
+
 use sayso::Fate;
 use sayso::model::{EntryId, MarkKind};
 use sayso::store::{Command, Done, MarkEntry, Waiting};
@@ -37,6 +39,9 @@ pub(super) fn offer(work: &mut Work) -> Result<(Vec<String>, Room), Failure> {
 
 /// Whether a turn was offered by an earlier hook, and what was read of the transcript since does not show it.
 fn is_lost(work: &Work, waiting: &Waiting) -> bool {
+    if work.seen.offers.is_empty() {
+        return false;
+    }
     let id = waiting.entry.id.to_string();
     let Some(offer) = work.seen.offers.iter().find(|offer| offer.turn == id) else { return false };
     let read = work.seen.stamp.filter(|read| work.stamp().as_ref() == Some(read));
@@ -50,7 +55,8 @@ fn note(work: &mut Work, waiting: &[Waiting], ours: &[(EntryId, String)]) -> boo
     }
     let bytes = work.stamp().map_or(0, |stamp| stamp.bytes);
     let mut offers = std::mem::take(&mut work.seen.offers);
-    offers.retain(|offer| waiting.iter().any(|w| w.entry.id.to_string() == offer.turn));
+    let still: HashSet<String> = waiting.iter().map(|w| w.entry.id.to_string()).collect();
+    offers.retain(|offer| still.contains(&offer.turn));
     for turn in ours.iter().map(|(id, _)| id.to_string()) {
         let times = offers.iter().find(|offer| offer.turn == turn).map_or(0, |offer| offer.times);
         offers.retain(|offer| offer.turn != turn);
