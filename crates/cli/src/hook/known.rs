@@ -14,6 +14,8 @@ use super::state;
 pub(super) struct Known {
     ledger: PathBuf,
     note: Option<PathBuf>,
+    /// The id of the ledger that was there; notes of earlier versions hold none.
+    before: Option<LedgerId>,
 }
 
 impl Known {
@@ -22,7 +24,8 @@ impl Known {
         let ledger = std::path::absolute(ledger).unwrap_or_else(|_| ledger.to_owned());
         let name = blake3::hash(ledger.as_os_str().as_encoded_bytes()).to_hex();
         let note = state::folder().map(|folder| folder.join("ledgers").join(name.as_str()));
-        Self { ledger, note }
+        let before = note.as_deref().and_then(id);
+        Self { ledger, note, before }
     }
 
     /// What to tell, where the ledger was there before and is gone or empty now.
@@ -42,7 +45,7 @@ impl Known {
 
     /// What to tell, where another ledger than the one before is in the file.
     pub(super) fn replaced(&self, id: LedgerId) -> Option<String> {
-        let before = self.id().filter(|before| *before != id)?;
+        let before = self.before.filter(|before| *before != id)?;
         Some(format!(
             "the ledger {} was emptied or replaced by another one ({before} before, {id} now), which is used from here on: to \
              have the earlier sessions, put the earlier file or a backup of it back there",
@@ -50,16 +53,9 @@ impl Known {
         ))
     }
 
-    /// The id of the ledger that was there; notes of earlier versions hold none.
-    fn id(&self) -> Option<LedgerId> {
-        let text = fs::read(self.note.as_deref()?).ok()?;
-        let last = text.rsplit(|byte| *byte == b'\n').next()?;
-        std::str::from_utf8(last).ok()?.parse().ok()
-    }
-
     /// Notes that it is there, and which one.
     pub(super) fn keep(&self, id: LedgerId) {
-        if self.id() == Some(id) {
+        if self.before == Some(id) {
             return;
         }
         let Some(note) = self.note.as_deref() else { return };
@@ -69,4 +65,11 @@ impl Known {
         // The first hook of all: where there is room, some of it is kept for when there is none.
         let _ = state::folder().map(|folder| keep_spare(&folder));
     }
+}
+
+/// The id in a note.
+fn id(note: &Path) -> Option<LedgerId> {
+    let text = fs::read(note).ok()?;
+    let last = text.rsplit(|byte| *byte == b'\n').next()?;
+    std::str::from_utf8(last).ok()?.parse().ok()
 }

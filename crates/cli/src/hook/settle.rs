@@ -12,6 +12,10 @@ const PAGE: usize = 16;
 /// Marks the last turn of the session as the one at which the agent's work ended. Where it is marked already, nothing is added.
 pub(super) fn settle(work: &Work) -> Result<(), Failure> {
     let Some(of) = last_turn(work)? else { return Ok(()) };
+    // Nobody who writes has to be waited for where there is nothing to add.
+    if work.reader().marks(of)?.iter().any(|mark| mark.kind == MarkKind::Settled) {
+        return Ok(());
+    }
     let mark = MarkEntry {
         id: work.ledger.fresh_entry(),
         session: work.session.id,
