@@ -19,19 +19,19 @@ fn home() -> Home {
 }
 
 /// The program without a ledger in its environment, as a person sets it up.
-fn setup(home: &Home, args: &[&str]) -> Ran {
+pub(super) fn setup(home: &Home, args: &[&str]) -> Ran {
     let mut command = home.command();
     super::run(command.env_remove("SAYSO_LEDGER").arg("setup").args(args), b"")
 }
 
 #[track_caller]
-fn done(home: &Home, args: &[&str]) -> Ran {
+pub(super) fn done(home: &Home, args: &[&str]) -> Ran {
     let ran = setup(home, args);
     assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
     ran
 }
 
-fn read(path: &Path) -> String {
+pub(super) fn read(path: &Path) -> String {
     String::from_utf8(std::fs::read(path).unwrap()).unwrap()
 }
 

@@ -1,29 +1,12 @@
 //! Setting agent programs up, where their files are not as one would wish.
 
-use std::path::Path;
-
-use super::{Home, Ran};
+use super::Home;
+use super::setup::{done, read, setup};
 
 fn home() -> Home {
     let home = Home::new();
     std::fs::create_dir_all(home.path(".codex")).unwrap();
     home
-}
-
-fn setup(home: &Home, args: &[&str]) -> Ran {
-    let mut command = home.command();
-    super::run(command.env_remove("SAYSO_LEDGER").arg("setup").args(args), b"")
-}
-
-#[track_caller]
-fn done(home: &Home, args: &[&str]) -> Ran {
-    let ran = setup(home, args);
-    assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
-    ran
-}
-
-fn read(path: &Path) -> String {
-    String::from_utf8(std::fs::read(path).unwrap()).unwrap()
 }
 
 #[test]
